@@ -18,7 +18,7 @@ from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
-from chainform.formulations.linear import LINEAR, GraphOf, declare_linear
+from chainform.formulations.linear_matrices import LINEAR, GraphOf, declare_linear
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
 from chainform.formulations.shared.closure_jacobian import basic_rates, has_basic_joints

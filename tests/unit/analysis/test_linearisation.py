@@ -19,6 +19,8 @@ from chainform.simulation import assemble, consistent_rates, rest_names, whole_s
 from chainform.simulation.equations.actuators import shares_of
 from driven import driven_tree
 from manifold import Manifold, differences
+from pinocchio_oracle import pin
+from robots import example_robot
 from unit.simulation.linkages import slider_crank
 from zoo import loaded_tree, random_tree
 
@@ -251,6 +253,29 @@ def test_wrenches_and_unknown_forces_are_inputs() -> None:
     assert linearise(arm, inputs=["wrench"], wrench={"hand.fy": 3}, **how).point["wrench"][1] == 3
     crane = example("portal_crane")
     assert linearise(crane, q=[4]).inputs == ("S",)
+
+
+def test_a_floating_robot_agrees_with_pinocchio() -> None:
+    path, rng = example_robot("anymal.urdf"), np.random.default_rng(0)
+    robot = cf.read(path, base="floating")
+    model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    data, n = model.createData(), robot.nv
+    q = pin.integrate(model, pin.neutral(model), rng.uniform(-1, 1, n))
+    qd, tau = rng.uniform(-1, 1, n), rng.uniform(-1, 1, n)
+    pin.computeABADerivatives(model, data, q, qd, tau)
+    names = list(model.names)[2:]
+    joints = np.array([names.index(name) for name in robot.rates[6:]])
+    order = np.concatenate([np.arange(6), 6 + joints])
+    own = q[np.concatenate([np.arange(7), 7 + joints])]
+    found = linearise(robot, q=own, qd=qd[order], tau=tau[order])
+    inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+    pairs = [
+        (found.A[n:, :n], data.ddq_dq),
+        (found.A[n:, n:], data.ddq_dv),
+        (found.B[n:], inverse),
+    ]
+    for got, wanted in pairs:
+        assert np.abs(got - wanted[np.ix_(order, order)]).max() < 1e-9 * np.abs(wanted).max()
 
 
 # --- textbooks and laws -------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from chainform.simulation import ConstraintResiduals
 Array = NDArray[np.float64]
 WEIGHTS = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
 """Of central differences of sixth order."""
+PUSHED = 3
+"""How many columns of B are compared: the others are of the same kind."""
 
 
 def differences(function: Callable[[Array], Array], size: int, step: float) -> Array:
@@ -50,16 +52,19 @@ class Manifold:
         self.gaps = ConstraintResiduals(mechanism, t)
 
     def rates(self, places: Sequence[int], rate_places: Sequence[int]) -> Array:
-        """Return A and B for all tau, by differences."""
+        """Return A and the first columns of B, for some tau, by differences."""
         count, more = len(places), len(rate_places)
+        pushed = min(PUSHED, self.mechanism.nv)
 
         def rates(z: Array) -> Array:
             q = self._placed(places, z[:count])
             qd = self._rates(q, rate_places, z[count : count + more])
-            qdd = self._accelerations(q, qd, self.tau + z[count + more :])
+            tau = self.tau.copy()
+            tau[:pushed] += z[count + more :]
+            qdd = self._accelerations(q, qd, tau)
             return np.concatenate([self._drifts(q, qd)[list(places)], qdd[list(rate_places)]])
 
-        return differences(rates, count + more + self.mechanism.nv, 2e-3)
+        return differences(rates, count + more + pushed, 5e-4)
 
     def _accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
         model, nv = self.model, self.mechanism.nv
@@ -71,7 +76,8 @@ class Manifold:
         H, rest = found["mass_matrix"], tau - found["inverse_dynamics"]
         at = self.rows.at(self.t, q, qd)
         matrix = np.block([[H, -at.J.T], [at.J, np.zeros((len(at.J),) * 2)]])
-        return np.linalg.lstsq(matrix, np.concatenate([rest, at.gamma]), rcond=1e-11)[0][:nv]
+        right = np.concatenate([rest, at.gamma])
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-11)[0][:nv], dtype=np.float64)
 
     def _others(self, places: Sequence[int]) -> list[int]:
         return [k for k in range(self.mechanism.nv) if k not in places]

@@ -26,6 +26,7 @@ ROOT = DOCS.parent
         "docs/actuators.md",
         "docs/identification.md",
         "docs/closed-loops.md",
+        "docs/linearisation.md",
         "docs/programs.md",
         "docs/simulation.md",
         "docs/stops.md",

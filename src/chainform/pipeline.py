@@ -15,6 +15,7 @@ from chainform.formulations import (
     COMPLETE,
     CONSTRAINTS,
     FORMULATIONS,
+    LINEAR,
     OF_FRAME,
     PARTS,
     UNMOVED,
@@ -140,10 +141,13 @@ def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
 
 
 def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
-    """Return every output that a formulation can give for a mechanism, but those of frames."""
+    """Return every output that a formulation can give for a mechanism.
+
+    Those of frames and those made of derivatives are left out.
+    """
     method = _formulation(formulation)
     common = [output for output in COMMON if output not in (*OF_FRAME, *method.outputs)]
-    outputs = (*method.outputs, *common)
+    outputs = (*(output for output in method.outputs if output not in LINEAR), *common)
     outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
@@ -204,7 +208,7 @@ def _check_masses(
     names = {request.name for request in wanted}
     # Constraints may hold what has no mass, but not where forward dynamics comes first.
     first = "inverse_dynamics" not in method.outputs
-    solved = (*SOLVED, *(CONSTRAINTS if first else ()))
+    solved = (*SOLVED, *LINEAR, *(CONSTRAINTS if first else ()))
     if not names.intersection(solved) or uses_elements(mechanism):
         return
     if not lacks_inertia(mechanism):

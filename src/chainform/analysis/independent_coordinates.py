@@ -7,9 +7,10 @@ i, d      independent and dependent coordinates
     xi = T_q xi_i        with J_h T_q = 0, and T_q = 1 in the independent rows
     dqd = T_v dqd_i      with J T_v = 0, likewise
 
-The dependent ones are the columns of J that a factorisation with pivots takes first: those in which
-a motion of the others shows most. Rates that only nonholonomic constraints bind are chosen among
-the independent coordinates, so that fewer rates than coordinates are independent.
+Independent are the basic joints of the file, then the first coordinates that the others follow
+well. The dependent ones are columns of J that a factorisation with pivots takes first: those in
+which a motion of the others shows most. Rates that only nonholonomic constraints bind are chosen
+among the independent coordinates, so that fewer rates than coordinates are independent.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 PIVOT = 1e-7
 """Columns of which less than this share is left depend on those taken before."""
 GOOD_PIVOT = 1e-2
-"""The share that must be left where the choice is that of the file, and others can be taken."""
+"""The share that must be left where nobody named the choice, and others can be taken."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ def independent_coordinates(
     """Return independent coordinates at a pose q in which loops and constraints hold.
 
     J (rows, nv) has the rows of loops, then those of constraints, of which `holonomic` bind
-    positions. `independent` are names that shall be among them; else those that the file gives
-    loops as basic, if they can be.
+    positions. `independent` are names that shall be among them.
     """
     gaps, notes = ConstraintResiduals(mechanism, t), ()
     if len(J):
@@ -108,16 +108,23 @@ def _basic(mechanism: Mechanism) -> list[int]:
 def _positions(mechanism: Mechanism, J: Array, rank: int, wanted: list[int] | None) -> list[int]:
     """Return the places of independent coordinates; all rows of J bind positions."""
     every = range(mechanism.nv)
-    if wanted is None:
-        basic = _basic(mechanism)
-        dependent = pivots(J, rank, [k for k in every if k not in basic], GOOD_PIVOT)
-        if len(dependent) < rank:
-            dependent = pivots(J, rank, every)
-    else:
-        dependent = pivots(J, rank, [k for k in every if k not in wanted])
-        if len(dependent) < rank:
-            raise _impossible(mechanism, J, rank, wanted)
+    named = _well_placed(J, rank, [*_basic(mechanism), *every]) if wanted is None else wanted
+    dependent = pivots(J, rank, [k for k in every if k not in named])
+    if len(dependent) < rank:
+        raise _impossible(mechanism, J, rank, named)
     return [k for k in every if k not in dependent]
+
+
+def _well_placed(J: Array, rank: int, order: Sequence[int]) -> list[int]:
+    """Return the first coordinates in an order that the others follow well, up to the freedoms."""
+    chosen: list[int] = []
+    for place in dict.fromkeys(order):
+        if len(chosen) == J.shape[1] - rank:
+            break
+        others = [k for k in range(J.shape[1]) if k not in (*chosen, place)]
+        if len(pivots(J, rank, others, GOOD_PIVOT)) == rank:
+            chosen.append(place)
+    return chosen
 
 
 def _rates(J: Array, rank: int, places: list[int], wanted: list[int]) -> list[int]:

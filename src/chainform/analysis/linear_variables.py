@@ -262,7 +262,7 @@ def _of_quaternions(mechanism: Mechanism) -> list[bool]:
 
 
 @dataclass(frozen=True)
-class OutputRows:
+class LinearRows:
     """Rows of C and D next to each other, the names of their outputs, and the values of these."""
 
     names: tuple[str, ...]
@@ -287,7 +287,7 @@ class LinearOutputs:
         self.point, self.changes = points[0]
         self.loops = sum(loop.equations for loop in self.mechanism.loops)
 
-    def of(self, texts: Sequence[str]) -> OutputRows:
+    def of(self, texts: Sequence[str]) -> LinearRows:
         """Return the rows of outputs, one text after the other."""
         given = argument("outputs", texts).texts('write outputs=["pose(tool)"]')
         found = [self._own(text) or self._derived(text) for text in given]
@@ -295,28 +295,28 @@ class LinearOutputs:
         empty = np.zeros((0, self.changes["q"].shape[1]))
         rows = np.concatenate([empty, *(each.rows for each in found)])
         values = np.concatenate([np.zeros(0), *(each.values for each in found)])
-        return OutputRows(names, rows, values)
+        return LinearRows(names, rows, values)
 
     @cached_property
-    def _known(self) -> dict[str, OutputRows]:
+    def _known(self) -> dict[str, LinearRows]:
         """Whole groups by their words."""
         mechanism, point, changes = self.mechanism, self.point, self.changes
         shifts, rates = displacement_names(mechanism), rate_names(mechanism)
         still = np.zeros(mechanism.nv)
         q = point["q"] if mechanism.nq == mechanism.nv else still
-        accelerations = OutputRows(
+        accelerations = LinearRows(
             tuple(f"der({name})" for name in rates), changes["qdd"], point["qdd"]
         )
         drives = tuple(f"drive({name})" for name in mechanism.rates)
         return {
-            "q": OutputRows(shifts, changes["q"], q),
-            "qd": OutputRows(rates, changes["qd"], point["qd"]),
-            "x": OutputRows(mechanism.states, changes["x"], point["x"]),
-            "drives": OutputRows(drives, changes["drives"], point["drives"]),
+            "q": LinearRows(shifts, changes["q"], q),
+            "qd": LinearRows(rates, changes["qd"], point["qd"]),
+            "x": LinearRows(mechanism.states, changes["x"], point["x"]),
+            "drives": LinearRows(drives, changes["drives"], point["drives"]),
             **dict.fromkeys(ACCELERATIONS, accelerations),
         }
 
-    def _own(self, text: str) -> OutputRows | None:
+    def _own(self, text: str) -> LinearRows | None:
         """Return the rows of a group, of some of its entries, or of one by its name."""
         for rows in self._known.values():
             if text in rows.names:
@@ -331,7 +331,7 @@ class LinearOutputs:
         block = Block(full.whole, (len(rows.names),), tuple(range(len(rows.names))), rows.names)
         return _entries(rows, chosen_entries(block, full.indices, text).variables)
 
-    def _derived(self, text: str) -> OutputRows:
+    def _derived(self, text: str) -> LinearRows:
         """Return the rows of an output that is derived."""
         found = self._chain(text)
         if not all(np.isfinite(x).all() for x in (found[0].rows, found[0].values)):
@@ -348,7 +348,7 @@ class LinearOutputs:
                 )
         return found[0]
 
-    def _chain(self, text: str) -> list[OutputRows]:
+    def _chain(self, text: str) -> list[LinearRows]:
         """Return the rows of an output at all points, by the chain rule."""
         try:
             own = derive(self.mechanism, [text], wrenches=self.wrenches)
@@ -368,7 +368,7 @@ class LinearOutputs:
         slopes = {g: output_of(f"derivative({output},{g})") for g in kinds}
         model = derive(self.mechanism, [output, *slopes.values()], wrenches=self.wrenches)
         labels = tuple(own[output].labels.ravel().tolist())
-        found: list[OutputRows] = []
+        found: list[LinearRows] = []
         for point, changes in self.points:
             state: dict[str, Any] = {g: self._group(g, point) for g in groups - {"parameter"}}
             if "t" in state:
@@ -377,7 +377,7 @@ class LinearOutputs:
             rows = np.zeros((len(labels), changes["q"].shape[1]))
             for group, slope in slopes.items():
                 rows += values[slope].reshape(len(labels), -1) @ self._group(group, changes)
-            found.append(OutputRows(labels, rows, values[output].ravel()))
+            found.append(LinearRows(labels, rows, values[output].ravel()))
         return found
 
     def _group(self, group: str, arrays: Changes) -> Array:
@@ -387,9 +387,9 @@ class LinearOutputs:
         return arrays["drives" if group == "tau" else group]
 
 
-def _entries(rows: OutputRows, places: Sequence[int]) -> OutputRows:
+def _entries(rows: LinearRows, places: Sequence[int]) -> LinearRows:
     names, chosen = tuple(rows.names[k] for k in places), list(places)
-    return OutputRows(names, rows.rows[chosen], rows.values[chosen])
+    return LinearRows(names, rows.rows[chosen], rows.values[chosen])
 
 
 def _is_same(a: Array, b: Array) -> bool:

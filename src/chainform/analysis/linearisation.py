@@ -39,7 +39,7 @@ from chainform.analysis.independent_coordinates import independent_coordinates
 from chainform.analysis.linear_variables import (
     Changes,
     LinearOutputs,
-    OutputRows,
+    LinearRows,
     StateOptions,
     chosen_inputs,
     displacement_names,
@@ -60,7 +60,7 @@ EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
 ROUNDING = 1e-13
 AT_REST = 1e-9
 """Drifts below this, and below the rounding of their terms, are zero."""
-MOST_NAMES = 6
+MOST_NAMES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +314,7 @@ class _SmallMotion:
         x = whole_states(self.mechanism, point["q"], point["qd"], point["x"])
         return {**point, "x": x, "drives": self.left["drives"]}
 
-    def outputs(self, texts: Sequence[str] | None) -> OutputRows:
+    def outputs(self, texts: Sequence[str] | None) -> LinearRows:
         """Return the rows of outputs; by default the states."""
         points = [self.for_outputs()]
         shared = self.accelerations.shared

@@ -18,6 +18,7 @@ from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
+from chainform.formulations.linear_matrices import LINEAR, GraphOf, declare_linear
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.operators import Operators, seams, with_derivatives
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
@@ -96,6 +97,10 @@ class Formulation:
         accelerations = self._accelerations(builder, mechanism, outputs, options)
         bases = list(dict.fromkeys(base for text in outputs for base in base_outputs(text)))
         requests = [parse_request(base) for base in bases if base not in builder.outputs]
+        for request in requests:
+            if request.name in LINEAR:
+                declare_linear(builder, mechanism, request.name, self._graph_of(mechanism, options))
+        requests = [request for request in requests if request.name not in LINEAR]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
         others = [request for request in requests if request.name not in self.outputs]
@@ -118,15 +123,20 @@ class Formulation:
         if self.name != "auto" or not wanted:
             return None
 
+        graph_of = self._graph_of(mechanism, options)
+        self.build(builder, mechanism, ["mass_matrix"], options)
+        return SolvedAccelerations(builder, mechanism.nv, lambda output: graph_of([output]))
+
+    def _graph_of(self, mechanism: Mechanism, options: Options) -> GraphOf:
+        """Return what gives the graph of other outputs; the choices of axes are ranked once."""
         ranked: dict[Part, Sequence[AxisChoice]] = {}
 
-        def inverse_dynamics(output: str) -> Graph:
-            graph, choices = self.graph(mechanism, [output], options.in_axes(ranked))
+        def graph_of(outputs: Sequence[str]) -> Graph:
+            graph, choices = self.graph(mechanism, outputs, options.in_axes(ranked))
             ranked.update(choices)
             return graph
 
-        self.build(builder, mechanism, ["mass_matrix"], options)
-        return SolvedAccelerations(builder, mechanism.nv, inverse_dynamics)
+        return graph_of
 
     def graphs_in_other_axes(
         self,
@@ -178,6 +188,7 @@ _METHODS = (
             *COMPLETE,
             *UNKNOWN,
             *CONSTRAINTS,
+            *LINEAR,
         ),
         _with_constraints(_with_actuators(auto)),
         moving_base=True,
@@ -292,6 +303,7 @@ __all__ = [
     "CONSTRAINTS",
     "FORMULATIONS",
     "LARGEST",
+    "LINEAR",
     "OF_FRAME",
     "OF_ROWS",
     "PARTS",

@@ -50,6 +50,12 @@ def _loop_rows(mechanism: Mechanism) -> int:
     return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
 
 
+def _small_motions(mechanism: Mechanism) -> int:
+    """Return how many states small motions have: those of joints that no actuator has, and x."""
+    places = [(a.position is not None) + (a.velocity is not None) for a in mechanism.actuators]
+    return 2 * mechanism.nv - sum(places) + len(mechanism.states)
+
+
 def _of_kind(mechanism: Mechanism, *, unilateral: bool) -> int:
     kinds = [constraint.kind == "unilateral" for constraint in mechanism.constraints]
     return kinds.count(unilateral)
@@ -65,6 +71,8 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
     "constraints": lambda m: _of_kind(m, unilateral=False),
     "unilateral": lambda m: _of_kind(m, unilateral=True),
     "quasi": lambda m: len(m.quasi),
+    "small": _small_motions,
+    "inputs": lambda m: len(m.actuators) or m.nv,
     "parameters": lambda m: len(m.dynamic_parameters()),
     "base": lambda m: len(m.base_parameters()),
 }
@@ -72,6 +80,7 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
 
 nv: rates; loops: 6 for each loop of frames and 3 for each of points; states and actuators;
 unknowns: unknown forces; constraints: bilateral, unilateral: the others; quasi: quasi-velocities;
+small: states of small motions, inputs: tau or signals of actuators;
 parameters: dynamic parameters, base: base parameters.
 """
 
@@ -186,6 +195,14 @@ _OF_PARTS = (
     OutputEntry(
         *("quasi_dynamics", None, ("quasi",), OF_LAW, "rates of the quasi-velocities"),
         "Hq pi' = Tq^T tau - hq",
+    ),
+    OutputEntry(
+        *("state_matrix", "Az", ("small", "small"), OF_LAW, "what small motions do to their rates"),
+        "z' = Az z + Bz w",
+    ),
+    OutputEntry(
+        *("input_matrix", "Bz", ("small", "inputs"), OF_LAW, "what small changes of inputs do"),
+        "w = dtau, or du with actuators",
     ),
 )
 

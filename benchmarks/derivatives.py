@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
 
 from derivative_peers import casadi_c, pinocchio_cpp  # noqa: E402
 from derivative_peers.ours import TITLE, Ours, ours  # noqa: E402
+from derivative_peers.pinocchio_cpp import BUILDS  # noqa: E402
 from derivative_peers.quantities import QUANTITIES, verify  # noqa: E402
 from operations import table  # noqa: E402
 from speed import chosen  # noqa: E402
@@ -75,6 +76,8 @@ class Bench:
 
     workshop: Workshop
     loop: Loop
+    builds: Sequence[str]
+    """Of Pinocchio."""
     rounds: int
     turn: int
     """Milliseconds of a turn."""
@@ -106,7 +109,7 @@ def first_rows(bench: Bench, cases: Sequence[Case], quantity: str) -> Iterator[S
     for case in cases:
         own = ours(case, quantity)
         casadi = casadi_c.peers(bench.workshop, case, quantity)
-        pinocchio = pinocchio_cpp.competitors(bench.workshop, case, quantity)
+        pinocchio = pinocchio_cpp.competitors(bench.workshop, case, quantity, bench.builds)
         peers = [*(peer.competitor for peer in casadi.values()), *pinocchio]
         taken = bench.timings(case, quantity, own, peers)
         theirs = taken[casadi_c.TITLE]
@@ -130,7 +133,7 @@ def second_rows(bench: Bench, cases: Sequence[Case]) -> Iterator[Sequence[str]]:
     for case in cases:
         for form in forms:
             own = ours(case, form)
-            peers = pinocchio_cpp.competitors(bench.workshop, case, "second_order")
+            peers = pinocchio_cpp.competitors(bench.workshop, case, "second_order", bench.builds)
             taken = bench.timings(case, form, own, peers)
             yield [
                 case.name,
@@ -168,6 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--robots", default="", help=f"some of {','.join(NAMES)}")
     parser.add_argument("--tables", default="", help=f"some of {','.join(TITLES)}")
+    parser.add_argument("--builds", default="", help=f"of Pinocchio, some of {','.join(BUILDS)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--write", type=Path, help="write a page as well")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="where peers are built")
@@ -177,7 +181,9 @@ def main() -> None:
     rounds, turn = (3, 10) if given.quick else (7, 200)
     measured_on = machine.lines()
     print("\n".join([*measured_on, ""]), flush=True)
-    lines = list(sections(Bench(workshop, Loop(workshop), rounds, turn), robots, names))
+    builds = chosen(given.builds, BUILDS)
+    bench = Bench(workshop, Loop(workshop), builds, rounds, turn)
+    lines = list(sections(bench, robots, names))
     if given.write:
         made = "Made by `python benchmarks/derivatives.py`."
         intro = ["# Speed of derivatives", "", made, "", *measured_on, ""]

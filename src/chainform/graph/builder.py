@@ -338,6 +338,13 @@ class Builder:
             terms[monomial] = self._values[self.coefficient[t]]
         return terms
 
+    def parts(self, variable: int) -> Sequence[int]:
+        """Return the variables that a variable is made of: its argument, or those of its terms."""
+        if self.argument[variable] >= 0:
+            return (self.argument[variable],)
+        first, last = self.term_start[variable], self.term_start[variable + 1]
+        return self.factor[self.factor_start[first] : self.factor_start[last]]
+
     # --- results ------------------------------------------------------------------------
 
     def block(self, name: str, shape: Sequence[int], entries: Entries) -> Block:

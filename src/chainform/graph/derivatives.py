@@ -37,6 +37,8 @@ class Tangents:
         self.suffix = suffix
         """What is added to the name of a variable to name its derivative; None gives no names."""
         self.known: dict[int, Scalar] = dict(direction)
+        self._moving = {v for v, change in direction.items() if not is_zero(change)}
+        """The known variables whose derivatives are not zero."""
 
     def of(self, value: Scalar) -> Scalar:
         """Return the derivative of a value."""
@@ -50,19 +52,21 @@ class Tangents:
 
     def _prepare(self, variables: Iterable[int]) -> None:
         """Find the derivatives of all that these variables are made of, without recursion."""
-        waiting, cone = list(variables), set[int]()
+        waiting, cone = list(variables), dict[int, Sequence[int]]()
         while waiting:
             v = waiting.pop()
-            if v in self.known or v in cone:
-                continue
-            cone.add(v)
-            if self.builder.call_of[v]:
-                waiting.append(self.builder.argument[v])
-            else:
-                waiting.extend(u for monomial in self.builder.definition(v) for u in monomial)
+            if v not in self.known and v not in cone:
+                cone[v] = parts = self.builder.parts(v)
+                waiting.extend(parts)
+        zero = self.builder.number(0)
         # Whatever a variable is made of was defined before it.
         for v in sorted(cone):
+            if self._moving.isdisjoint(cone[v]):
+                self.known[v] = zero
+                continue
             self.known[v] = self._named(v, self._variable(v))
+            if not is_zero(self.known[v]):
+                self._moving.add(v)
 
     def _named(self, v: int, tangent: Scalar) -> Scalar:
         if self.suffix is None or tangent.is_number or tangent.is_negative:
@@ -74,8 +78,7 @@ class Tangents:
         if not builder.call_of[v]:
             return self._terms(builder.definition(v))
         argument = builder.argument[v]
-        inner = self.known[argument]
-        return inner if is_zero(inner) else slope(builder, v, argument) * inner
+        return slope(builder, v, argument) * self.known[argument]
 
     def _terms(self, terms: Terms) -> Scalar:
         total = self.builder.number(0)
@@ -87,12 +90,11 @@ class Tangents:
         """Return the derivative of x^a y^b ...: one product per factor that moves."""
         total = self.builder.number(0)
         for moving in dict.fromkeys(monomial):
-            tangent = self.known[moving]
-            if is_zero(tangent):
+            if moving not in self._moving:
                 continue
             others = list(monomial)
             others.remove(moving)
-            product = tangent * monomial.count(moving)
+            product = self.known[moving] * monomial.count(moving)
             for v in others:
                 product = product * self.builder.scalar(v)
             total = total + product

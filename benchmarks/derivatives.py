@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from derivative_peers import casadi_c, pinocchio_cpp  # noqa: E402
 from derivative_peers.ours import TITLE, Ours, ours  # noqa: E402
 from derivative_peers.pinocchio_cpp import BUILDS  # noqa: E402
 from derivative_peers.quantities import QUANTITIES, verify  # noqa: E402
-from operations import table  # noqa: E402
 from speed import chosen  # noqa: E402
 from speed_peers import machine  # noqa: E402
 from speed_peers.build import DEFAULT_CACHE, Workshop  # noqa: E402
@@ -104,46 +103,42 @@ def _computed_by_peers(quantity: str) -> str:
     return "entries" if QUANTITIES[quantity].peer == "second_order" else quantity
 
 
-def first_rows(bench: Bench, cases: Sequence[Case], quantity: str) -> Iterator[Sequence[str]]:
-    """Go through robots: first derivatives."""
-    for case in cases:
-        own = ours(case, quantity)
-        casadi = casadi_c.peers(bench.workshop, case, quantity)
-        pinocchio = pinocchio_cpp.competitors(bench.workshop, case, quantity, bench.builds)
-        peers = [*(peer.competitor for peer in casadi.values()), *pinocchio]
-        taken = bench.timings(case, quantity, own, peers)
-        theirs = taken[casadi_c.TITLE]
-        faster = casadi[theirs.variant]
-        made, compiled = faster.seconds
-        yield [
-            case.name,
-            own.operations,
-            faster.operations,
-            *(_time(taken[title]) for title in (TITLE, casadi_c.TITLE, pinocchio_cpp.TITLE)),
-            theirs.per(taken[TITLE]),
-            taken[pinocchio_cpp.TITLE].per(taken[TITLE]),
-            *_made(own),
-            f"{made:.1f} + {compiled:.1f}",
-        ]
+def first_row(bench: Bench, case: Case, quantity: str) -> list[str]:
+    """Return the row of one robot: first derivatives."""
+    own = ours(case, quantity)
+    casadi = casadi_c.peers(bench.workshop, case, quantity)
+    pinocchio = pinocchio_cpp.competitors(bench.workshop, case, quantity, bench.builds)
+    peers = [*(peer.competitor for peer in casadi.values()), *pinocchio]
+    taken = bench.timings(case, quantity, own, peers)
+    theirs = taken[casadi_c.TITLE]
+    faster = casadi[theirs.variant]
+    made, compiled = faster.seconds
+    return [
+        case.name,
+        own.operations,
+        faster.operations,
+        *(_time(taken[title]) for title in (TITLE, casadi_c.TITLE, pinocchio_cpp.TITLE)),
+        theirs.per(taken[TITLE]),
+        taken[pinocchio_cpp.TITLE].per(taken[TITLE]),
+        *_made(own),
+        f"{made:.1f} + {compiled:.1f}",
+    ]
 
 
-def second_rows(bench: Bench, cases: Sequence[Case]) -> Iterator[Sequence[str]]:
-    """Go through robots: second derivatives, in each form."""
-    forms = [name for name, each in QUANTITIES.items() if each.peer == "second_order"]
-    for case in cases:
-        for form in forms:
-            own = ours(case, form)
-            peers = pinocchio_cpp.competitors(bench.workshop, case, "second_order", bench.builds)
-            taken = bench.timings(case, form, own, peers)
-            yield [
-                case.name,
-                form,
-                str(own.size),
-                own.operations,
-                *(_time(taken[title]) for title in (TITLE, pinocchio_cpp.TITLE)),
-                taken[pinocchio_cpp.TITLE].per(taken[TITLE]),
-                *_made(own),
-            ]
+def second_row(bench: Bench, case: Case, form: str) -> list[str]:
+    """Return the row of one robot: second derivatives in one form."""
+    own = ours(case, form)
+    peers = pinocchio_cpp.competitors(bench.workshop, case, "second_order", bench.builds)
+    taken = bench.timings(case, form, own, peers)
+    return [
+        case.name,
+        form,
+        str(own.size),
+        own.operations,
+        *(_time(taken[title]) for title in (TITLE, pinocchio_cpp.TITLE)),
+        taken[pinocchio_cpp.TITLE].per(taken[TITLE]),
+        *_made(own),
+    ]
 
 
 def _time(timing: Timing) -> str:
@@ -154,20 +149,31 @@ def _made(own: Ours) -> list[str]:
     return [*(f"{seconds:.1f}" for seconds in own.seconds), f"{own.code / 1000:.0f}"]
 
 
-def sections(bench: Bench, robots: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """Return the lines of all tables that are asked for, each row printed when it is there."""
-    cases = [case_of(name) for name in robots]
-    for name in names:
-        print(f"## {TITLES[name]}\n", flush=True)
-        if name == "second_order":
-            yield from [f"## {TITLES[name]}", "", *NOTE.splitlines(), ""]
-            yield from table(SECOND, second_rows(bench, cases))
-        else:
-            yield from [f"## {TITLES[name]}", "", *table(FIRST, first_rows(bench, cases, name))]
+def rows(
+    bench: Bench, robots: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Return table and row, robot by robot."""
+    for case in map(case_of, robots):
+        for quantity, each in QUANTITIES.items():
+            if each.peer in names:
+                make = second_row if each.peer == "second_order" else first_row
+                yield each.peer, make(bench, case, quantity)
+
+
+def page(measured_on: Sequence[str], found: Mapping[str, Sequence[Sequence[str]]]) -> str:
+    """Return the tables with the rows that there are."""
+    lines = ["# Speed of derivatives", "", "Made by `python benchmarks/derivatives.py`."]
+    lines += ["", *measured_on]
+    for name, table_rows in found.items():
+        is_second = name == "second_order"
+        header = SECOND if is_second else FIRST
+        lines += ["", f"## {TITLES[name]}", "", *(NOTE.splitlines() if is_second else ()), ""]
+        lines += [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *table_rows)]
+    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
 def main() -> None:
-    """Print the tables, and write them where asked."""
+    """Print the rows, and write the tables where asked, again with each row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--robots", default="", help=f"some of {','.join(NAMES)}")
     parser.add_argument("--tables", default="", help=f"some of {','.join(TITLES)}")
@@ -181,13 +187,13 @@ def main() -> None:
     rounds, turn = (3, 10) if given.quick else (7, 200)
     measured_on = machine.lines()
     print("\n".join([*measured_on, ""]), flush=True)
-    builds = chosen(given.builds, BUILDS)
-    bench = Bench(workshop, Loop(workshop), builds, rounds, turn)
-    lines = list(sections(bench, robots, names))
-    if given.write:
-        made = "Made by `python benchmarks/derivatives.py`."
-        intro = ["# Speed of derivatives", "", made, "", *measured_on, ""]
-        given.write.write_text("\n".join([*intro, *lines]) + "\n")
+    bench = Bench(workshop, Loop(workshop), chosen(given.builds, BUILDS), rounds, turn)
+    found: dict[str, list[list[str]]] = {name: [] for name in TITLES if name in names}
+    for name, row in rows(bench, robots, names):
+        found[name].append(row)
+        print(f"| {TITLES[name]} | {' | '.join(row)} |", flush=True)
+        if given.write:
+            given.write.write_text(page(measured_on, found))
 
 
 if __name__ == "__main__":

@@ -10,87 +10,29 @@
 // Into FOLDER go CasADi's C programs of the same graphs, for one state each, and of inverse
 // dynamics also for BATCH states, as CasADi's `map`.
 
-#include <pinocchio/autodiff/casadi.hpp>
+#include "graph.hpp"
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
-#include "model.hpp"
-
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace cs = ::casadi;
-using Scalar = cs::SX;
-using Model = pinocchio::ModelTpl<Scalar>;
-using Data = pinocchio::DataTpl<Scalar>;
-using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
-using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 using pinocchio::Convention;
-
-// --- counting ---------------------------------------------------------------------------------
-
-const std::map<casadi_int, std::string> NAMES = {
-  {cs::OP_ADD, "add"}, {cs::OP_SUB, "sub"}, {cs::OP_TWICE, "twice"}, {cs::OP_NEG, "neg"},
-  {cs::OP_MUL, "mul"}, {cs::OP_SQ, "sq"},   {cs::OP_DIV, "div"},     {cs::OP_INV, "inv"},
-  {cs::OP_SIN, "sin"}, {cs::OP_COS, "cos"}, {cs::OP_SQRT, "sqrt"},
-};
-const std::set<casadi_int> FREE = {cs::OP_INPUT, cs::OP_OUTPUT, cs::OP_CONST, cs::OP_PARAMETER};
-
-// Counts instructions by kind. What divides is counted once for all it divides ("divisors"), since
-// one reciprocal serves them. A quotient by a constant is a product, a product with 2 a doubling.
-std::map<std::string, int> census(const cs::Function &function)
-{
-  std::map<std::string, int> counts;
-  std::map<casadi_int, double> constants;
-  std::set<casadi_int> divisors;
-  for (casadi_int k = 0; k < function.n_instructions(); ++k)
-  {
-    const casadi_int id = function.instruction_id(k);
-    if (id == cs::OP_CONST)
-      constants[function.instruction_output(k).at(0)] = function.instruction_constant(k);
-    if (FREE.count(id))
-      continue;
-    const auto given = function.instruction_input(k);
-    const auto name = NAMES.find(id);
-    std::string counted = name == NAMES.end() ? "other" : name->second;
-    if (id == cs::OP_MUL)
-      for (const auto x : given)
-        if (constants.count(x) && std::abs(constants[x]) == 2.0)
-          counted = "twice";
-    if (id == cs::OP_DIV && constants.count(given.at(1)))
-      counted = "mul";
-    else if (id == cs::OP_DIV)
-      divisors.insert(given.at(1));
-    if (id == cs::OP_INV)
-      divisors.insert(given.at(0));
-    ++counts[counted];
-  }
-  counts["divisors"] = static_cast<int>(divisors.size());
-  return counts;
-}
 
 void print(
   const std::string &title, const cs::Function &function, const std::vector<cs::DM> &state)
 {
   std::cout << "{" << title << ", \"instructions\": {";
-  const char *comma = "";
-  for (const auto &[name, count] : census(function))
-  {
-    std::cout << comma << "\"" << name << "\": " << count;
-    comma = ", ";
-  }
+  print(census(function));
   std::cout << "}, \"values\": [";
-  comma = "";
+  const char *comma = "";
   const cs::DM result = cs::DM::densify(function(state).at(0)).T();
   for (const double value : result.nonzeros())
   {
@@ -101,23 +43,6 @@ void print(
 }
 
 // --- the quantities ---------------------------------------------------------------------------
-
-Vector entries(const Scalar &column)
-{
-  Vector vector(column.rows());
-  for (int i = 0; i < vector.rows(); ++i)
-    vector[i] = column(i);
-  return vector;
-}
-
-Scalar columns(const Matrix &matrix)
-{
-  Scalar result = Scalar::zeros(matrix.rows(), matrix.cols());
-  for (int i = 0; i < matrix.rows(); ++i)
-    for (int j = 0; j < matrix.cols(); ++j)
-      result(i, j) = matrix(i, j);
-  return result;
-}
 
 Matrix mass_matrix(const Model &model, const Vector &q, Convention convention)
 {
@@ -172,13 +97,6 @@ std::vector<Graph> graphs(const Model &model, const Vector &q, const Vector &v, 
 }
 
 // --- C programs -------------------------------------------------------------------------------
-
-void write(const cs::Function &function, const std::string &folder)
-{
-  cs::CodeGenerator program(function.name() + ".c");
-  program.add(function);
-  program.generate(folder + "/");
-}
 
 void write_programs(
   const Graph &graph, const std::vector<Scalar> &given, const std::string &folder, int batch)

@@ -29,7 +29,7 @@ from speed_peers.build import (
     pinocchio_prefix,
     shared_library,
 )
-from speed_peers.cases import Array, Case, States
+from speed_peers.cases import Array, Case, Order, States
 from speed_peers.measure import Competitor
 
 GRAPHS = Path(__file__).parents[1] / "casadi_graphs"
@@ -62,15 +62,15 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def generator(workshop: Workshop) -> Path:
-    """Return the compiled program that makes the graphs."""
+def generator(workshop: Workshop, name: str = "graphs") -> Path:
+    """Return the compiled program of casadi_graphs that makes graphs."""
     flags = pinocchio_flags(workshop)
     command = ["g++", "-O0", *flags]
     libraries = linked(casadi_folder(workshop), "casadi")
     libraries += linked(pinocchio_prefix() / "lib", "boost_serialization")
     command += ["-Wl,--no-as-needed", *libraries]
-    included = (GRAPHS / "model.hpp").read_text()
-    return workshop.compile("graphs", GRAPHS / "graphs.cpp", command, included)
+    included = [(GRAPHS / header).read_text() for header in ("model.hpp", "graph.hpp")]
+    return workshop.compile(name, GRAPHS / f"{name}.cpp", command, *included)
 
 
 def programs(workshop: Workshop, case: Case) -> Path:
@@ -81,10 +81,15 @@ def programs(workshop: Workshop, case: Case) -> Path:
         folder.mkdir(exist_ok=True)
         command = [program, model, folder, str(BATCH // PARTS)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        for path in list(folder.glob("*.c")):
-            path.with_name(f"plain_{path.name}").write_text(_plain(path))
+        add_plain_functions(folder)
 
     return workshop.make(f"{case.name}_casadi", [program.name, model.name], build)
+
+
+def add_plain_functions(folder: Path) -> None:
+    """Write a plain function beside each program of a folder."""
+    for path in list(folder.glob("*.c")):
+        path.with_name(f"plain_{path.name}").write_text(_plain(path))
 
 
 def _plain(program: Path) -> str:
@@ -104,12 +109,17 @@ def competitors(workshop: Workshop, case: Case, quantity: str) -> list[Competito
     """Return the functions of one state for a quantity, one for each convention."""
     found: list[Competitor] = []
     for source in sources(workshop, case, quantity):
-        library = ctypes.CDLL(str(compiled(workshop, case, source)))
-        address = ctypes.cast(library.plain, ctypes.c_void_p).value
-        assert address
         convention = source.stem.removeprefix(f"{quantity}_")
-        found.append(Competitor(TITLE, convention, address, case.order, keep=library))
+        found.append(competitor(compiled(workshop, case, source), convention, case.order))
     return found
+
+
+def competitor(path: Path, variant: str, order: Order) -> Competitor:
+    """Return the plain function of a library."""
+    library = ctypes.CDLL(str(path))
+    address = ctypes.cast(library.plain, ctypes.c_void_p).value
+    assert address
+    return Competitor(TITLE, variant, address, order, keep=library)
 
 
 def sources(workshop: Workshop, case: Case, quantity: str) -> list[Path]:

@@ -7,7 +7,7 @@ Peers see the same numbers as chainform: the mechanism after its reader, joints 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from counting.verification import expected_value  # noqa: E402
 import chainform as cf  # noqa: E402
 from pinocchio_oracle import Oracle  # noqa: E402
 
-NAMES = {"UR5": "ur5", "Panda": "panda", "ANYmal": "anymal", "Talos": "talos"}
+NAMES = {"UR5": "ur5", "Panda": "panda", "ANYmal": "anymal", "Talos": "talos", "G1": "g1"}
 MATRICES = ("mass_matrix", "coriolis_matrix")
 LARGEST_DEVIATION = 1e-9
 
@@ -61,6 +61,10 @@ class States:
     qd: Array
     qdd: Array
     tau: Array
+    weights: Array
+    """Factors of results, for products with derivatives."""
+    direction: Array
+    """Factors of rates, for products with derivatives."""
 
     def __len__(self) -> int:
         return len(self.q)
@@ -71,14 +75,14 @@ class States:
 
     def part(self, chosen: slice) -> States:
         """Return some of the states."""
-        return States(self.q[chosen], self.qd[chosen], self.qdd[chosen], self.tau[chosen])
+        return States(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def arranged(self, order: Order) -> States:
         """Return the states in a competitor's order."""
         q, v = np.argsort(order.q), np.argsort(order.v)
-        given = {name: getattr(self, name)[:, v] for name in ("qd", "qdd", "tau")}
-        whole = {name: np.ascontiguousarray(value) for name, value in given.items()}
-        return replace(self, q=np.ascontiguousarray(self.q[:, q]), **whole)
+        places = {field.name: q if field.name == "q" else v for field in fields(self)}
+        given = (getattr(self, name)[:, place] for name, place in places.items())
+        return States(*map(np.ascontiguousarray, given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,7 @@ class Case:
         q = rng.uniform(-3, 3, (count, self.mechanism.nq))
         if self.robot.base == "floating":
             q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-        return States(q, *rng.uniform(-1, 1, (3, count, self.mechanism.nv)))
+        return States(q, *rng.uniform(-1, 1, (5, count, self.mechanism.nv)))
 
     @cached_property
     def few(self) -> States:

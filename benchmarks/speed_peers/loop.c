@@ -1,34 +1,49 @@
 /* Time and values of a function of one state, called over prepared states without Python between.
 
-   A function has one to three arguments and the place of its result:
-   (q, out), (q, qd, out) or (q, qd, third, out), where third is qdd or tau.
-   States lie one after the other: q by nq numbers, qd and third by nv. */
+   A function takes the addresses of what is given and of its results, two to nine in all. States lie
+   one after the other, so many numbers apart; where results overwrite each other, it is none. */
 
 #include <math.h>
 #include <time.h>
 
-typedef void (*function_1)(const double *, double *);
-typedef void (*function_2)(const double *, const double *, double *);
-typedef void (*function_3)(const double *, const double *, const double *, double *);
-
-struct states {
-  long count, nq, nv;
-  const double *q, *qd, *third;
+struct array {
+  double *start;
+  long step;
 };
 
-static void once(void *f, long arguments, const struct states *s, double *out, long stride)
+typedef double *A;
+
+static void call(void *f, long arrays, const struct array *a, long i)
 {
-  const double *q = s->q, *qd = s->qd, *third = s->third;
-  const long count = s->count, nq = s->nq, nv = s->nv;
-  if (arguments == 1)
-    for (long i = 0; i < count; ++i)
-      ((function_1)f)(q + i * nq, out + i * stride);
-  else if (arguments == 2)
-    for (long i = 0; i < count; ++i)
-      ((function_2)f)(q + i * nq, qd + i * nv, out + i * stride);
-  else
-    for (long i = 0; i < count; ++i)
-      ((function_3)f)(q + i * nq, qd + i * nv, third + i * nv, out + i * stride);
+#define P(k) (a[k].start + i * a[k].step)
+  switch (arrays) {
+  case 2:
+    ((void (*)(A, A))f)(P(0), P(1));
+    break;
+  case 3:
+    ((void (*)(A, A, A))f)(P(0), P(1), P(2));
+    break;
+  case 4:
+    ((void (*)(A, A, A, A))f)(P(0), P(1), P(2), P(3));
+    break;
+  case 5:
+    ((void (*)(A, A, A, A, A))f)(P(0), P(1), P(2), P(3), P(4));
+    break;
+  case 6:
+    ((void (*)(A, A, A, A, A, A))f)(P(0), P(1), P(2), P(3), P(4), P(5));
+    break;
+  case 7:
+    ((void (*)(A, A, A, A, A, A, A))f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6));
+    break;
+  case 8:
+    ((void (*)(A, A, A, A, A, A, A, A))f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7));
+    break;
+  case 9:
+    ((void (*)(A, A, A, A, A, A, A, A, A))f)(
+      P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), P(8));
+    break;
+  }
+#undef P
 }
 
 /* Time of this thread only: what other programs do on the machine does not count. */
@@ -39,24 +54,25 @@ static double nanoseconds(void)
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* Results of all states, `stride` numbers apart. */
-void values(void *f, long arguments, const struct states *s, double *out, long stride)
+/* Results of all states. */
+void values(void *f, long count, long arrays, const struct array *a)
 {
-  once(f, arguments, s, out, stride);
+  for (long i = 0; i < count; ++i)
+    call(f, arrays, a, i);
 }
 
 /* Nanoseconds per call in the best of many passes over the states, at least five, which together
-   take about `milliseconds`; results overwrite each other. */
-double best_pass(void *f, long arguments, const struct states *s, double *out, long milliseconds)
+   take about `milliseconds`. */
+double best_pass(void *f, long count, long arrays, const struct array *a, long milliseconds)
 {
   double best = INFINITY, spent = 0;
-  once(f, arguments, s, out, 0);
+  values(f, count, arrays, a);
   for (long pass = 0; pass < 5 || spent < 1e6 * (double)milliseconds; ++pass) {
     const double start = nanoseconds();
-    once(f, arguments, s, out, 0);
+    values(f, count, arrays, a);
     const double taken = nanoseconds() - start;
     best = fmin(best, taken);
     spent += taken;
   }
-  return best / (double)s->count;
+  return best / (double)count;
 }

@@ -19,22 +19,22 @@ STATES = 1000
 
 @dataclass(frozen=True)
 class Competitor:
-    """A C function (q, qd, third, out) of one state; with fewer `arguments`, the first of them."""
+    """A C function of one state: addresses of what is given, then of results."""
 
     title: str
     variant: str
     address: int
     order: Order
-    arguments: int = 3
+    arguments: tuple[str, ...] = ("q", "qd", "third")
+    """What is given, by its name in `States`."""
+    results: tuple[int, ...] = ()
+    """How many numbers each result has; one result where this is empty."""
     keep: Any = field(default=None, repr=False, compare=False)
     """Whatever has to live as long as the address is used."""
 
 
-class _States(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_long) for name in ("count", "nq", "nv")),
-        *((name, ctypes.c_void_p) for name in ("q", "qd", "third")),
-    )
+class _Array(ctypes.Structure):
+    _fields_ = (("start", ctypes.c_void_p), ("step", ctypes.c_long))
 
 
 class Loop:
@@ -42,39 +42,54 @@ class Loop:
 
     def __init__(self, workshop: Workshop) -> None:
         self.library = ctypes.CDLL(str(shared_library(workshop, "loop", HERE / "loop.c", "")))
-        given = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
-        self.library.values.argtypes = self.library.best_pass.argtypes = given
+        given = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_void_p]
+        self.library.values.argtypes = given
+        self.library.best_pass.argtypes = [*given, ctypes.c_long]
         self.library.values.restype, self.library.best_pass.restype = None, ctypes.c_double
 
     def values(self, competitor: Competitor, quantity: str, states: States, size: int) -> Array:
         """Return the results at all states, (count, size), in our order."""
         out = np.zeros((len(states), size))
-        arranged = states.arranged(competitor.order)
-        prepared = _prepared(arranged, quantity)
-        given = (competitor.address, competitor.arguments, ctypes.addressof(prepared))
-        self.library.values(*given, out.ctypes.data, size)
+        inputs = _inputs(competitor, quantity, states)
+        arrays = _arrays(competitor, inputs, out)
+        self.library.values(competitor.address, len(states), len(arrays), arrays)
         return competitor.order.back(out, quantity)
 
     def timer(
         self, competitor: Competitor, quantity: str, states: States, size: int, milliseconds: int
     ) -> Callable[[], float]:
         """Return a function that measures nanoseconds per call, for about so long."""
-        arranged = states.arranged(competitor.order)
-        prepared, out = _prepared(arranged, quantity), np.zeros(size)
+        inputs, out = _inputs(competitor, quantity, states), np.zeros((1, size))
+        arrays = _arrays(competitor, inputs, out)
 
         def measure() -> float:
-            # `arranged` lives here, since C sees only where its arrays lie.
-            assert len(arranged) == prepared.count
-            given = (competitor.address, competitor.arguments, ctypes.addressof(prepared))
-            return self.library.best_pass(*given, out.ctypes.data, milliseconds)
+            # `inputs` and `out` live here, since C sees only where they lie.
+            assert len(inputs[0]) == len(states)
+            assert out.shape == (1, size)
+            given = (competitor.address, len(states), len(arrays), arrays)
+            return self.library.best_pass(*given, milliseconds)
 
         return measure
 
 
-def _prepared(states: States, quantity: str) -> _States:
-    arrays = (states.q, states.qd, states.third(quantity))
-    pointers = (array.ctypes.data for array in arrays)
-    return _States(len(states), states.q.shape[1], states.qd.shape[1], *pointers)
+def _inputs(competitor: Competitor, quantity: str, states: States) -> list[Array]:
+    """Return what a competitor is given, in its order."""
+    arranged = states.arranged(competitor.order)
+    return [
+        arranged.third(quantity) if name == "third" else getattr(arranged, name)
+        for name in competitor.arguments
+    ]
+
+
+def _arrays(competitor: Competitor, inputs: Sequence[Array], out: Array) -> Any:
+    """Return where everything lies; with one row, results overwrite each other."""
+    places = [(array.ctypes.data, array.shape[1]) for array in inputs]
+    count, size = out.shape
+    step, place = size if count > 1 else 0, 0
+    for length in competitor.results or (size,):
+        places.append((out.ctypes.data + place * out.itemsize, step))
+        place += length
+    return (_Array * len(places))(*places)
 
 
 def seconds_of(run: Callable[[], object], calls: int = 3, *, wall: bool = False) -> float:

@@ -16,10 +16,10 @@ from speed_peers.measure import Competitor
 
 TITLE = "chainform"
 ARGUMENTS = {
-    "inverse_dynamics": 3,
-    "forward_dynamics": 3,
-    "mass_matrix": 1,
-    "coriolis_matrix": 2,
+    "inverse_dynamics": ("q", "qd", "third"),
+    "forward_dynamics": ("q", "qd", "third"),
+    "mass_matrix": ("q",),
+    "coriolis_matrix": ("q", "qd"),
 }
 
 COLD = """
@@ -93,7 +93,7 @@ class Ours:
     def python_call(self, quantity: str) -> Callable[[Array, Array, Array], object]:
         """Return what a user calls from Python with one state: q, qd, qdd or tau."""
         run = self.program(quantity).function(quantity)
-        match ARGUMENTS[quantity]:
+        match len(ARGUMENTS[quantity]):
             case 1:
                 return lambda q, _qd, _third: run(q)
             case 2:

@@ -1,54 +1,15 @@
 // Pinocchio's algorithms as plain C functions (q, v, third, out) on one model chosen beforehand.
 //
-// `load` reads a model (see casadi_graphs/model.hpp) and prepares what the algorithms work in;
-// `choose` says which of the loaded models the functions compute. Matrices leave as Pinocchio keeps
-// them, column by column, so that no time goes into turning them. The mass matrix is completed:
-// crba computes one triangle.
+// Matrices leave as Pinocchio keeps them, column by column, so that no time goes into turning them.
+// The mass matrix is completed: crba computes one triangle.
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
-#include "../casadi_graphs/model.hpp"
+#include "prepared.hpp"
 
-#include <fstream>
-#include <vector>
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-using Vector = Eigen::Map<const Eigen::VectorXd>;
 using pinocchio::Convention;
-
-struct Prepared
-{
-  pinocchio::Model model;
-  std::vector<pinocchio::Data> data; // one for each thread
-};
-
-static Prepared *chosen = nullptr;
-
-EXPORT void *load(const char *path, int threads)
-{
-  std::ifstream file(path);
-  auto *prepared = new Prepared{read_model(file), {}};
-  prepared->data.assign(threads, pinocchio::Data(prepared->model));
-  return prepared;
-}
-
-EXPORT void choose(void *prepared)
-{
-  chosen = static_cast<Prepared *>(prepared);
-}
-
-static Vector q_of(const double *q)
-{
-  return Vector(q, chosen->model.nq);
-}
-
-static Vector v_of(const double *v)
-{
-  return Vector(v, chosen->model.nv);
-}
 
 static void inverse_dynamics(
   pinocchio::Data &data, const double *q, const double *v, const double *a, double *out)

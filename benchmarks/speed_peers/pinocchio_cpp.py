@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -28,27 +29,24 @@ BUILDS = {
 }
 
 
-def library(workshop: Workshop, build: str) -> ctypes.CDLL:
-    """Return one build, loaded."""
+def library(
+    workshop: Workshop, build: str, name: str = "pinocchio", source: Path = HERE / "pinocchio.cpp"
+) -> ctypes.CDLL:
+    """Return one build of a source, loaded."""
     flags, libraries = BUILDS[build]
     link = linked(pinocchio_prefix() / "lib", *libraries, "boost_serialization")
     command = ["g++", *flags, *SEPARATE, "-fopenmp", *pinocchio_flags(workshop)]
     command += ["-Wl,--no-as-needed", *link]
-    included = (GRAPHS / "model.hpp").read_text()
-    source = HERE / "pinocchio.cpp"
-    path = workshop.compile(f"pinocchio_{build}.so", source, command, included)
+    included = [path.read_text() for path in (GRAPHS / "model.hpp", HERE / "prepared.hpp")]
+    path = workshop.compile(f"{name}_{build}.so", source, command, *included)
     loaded = ctypes.CDLL(str(path))
     loaded.load.argtypes, loaded.load.restype = [ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
     loaded.choose.argtypes, loaded.choose.restype = [ctypes.c_void_p], None
-    pointers = [ctypes.c_void_p] * 4
-    loaded.inverse_dynamics_batch.argtypes = [ctypes.c_long, ctypes.c_int, *pointers]
-    loaded.inverse_dynamics_batch.restype = None
     return loaded
 
 
-def choose(workshop: Workshop, case: Case, build: str) -> ctypes.CDLL:
-    """Return one build, whose functions compute this robot until another one is chosen."""
-    loaded = library(workshop, build)
+def choose(workshop: Workshop, case: Case, loaded: ctypes.CDLL) -> ctypes.CDLL:
+    """Let the functions of a build compute this robot until another one is chosen."""
     loaded.choose(loaded.load(bytes(model_file(workshop, case)), THREADS))
     return loaded
 
@@ -58,7 +56,7 @@ def competitors(workshop: Workshop, case: Case, quantity: str) -> list[Competito
     order = replace(case.order, by_columns=True)
     found: list[Competitor] = []
     for build in BUILDS:
-        loaded = choose(workshop, case, build)
+        loaded = choose(workshop, case, library(workshop, build))
         for convention in ("local", "world"):
             function = getattr(loaded, f"{quantity}_{convention}", None)
             address = ctypes.cast(function, ctypes.c_void_p).value if function else None
@@ -70,7 +68,10 @@ def competitors(workshop: Workshop, case: Case, quantity: str) -> list[Competito
 
 def batch(workshop: Workshop, case: Case, states: States, build: str, threads: int = 1) -> Batch:
     """Return inverse dynamics of a whole batch by one build; `states` are in its order."""
-    loaded = choose(workshop, case, build)
+    loaded = choose(workshop, case, library(workshop, build))
+    pointers = [ctypes.c_void_p] * 4
+    loaded.inverse_dynamics_batch.argtypes = [ctypes.c_long, ctypes.c_int, *pointers]
+    loaded.inverse_dynamics_batch.restype = None
     out = np.zeros_like(states.qd)
-    pointers = [array.ctypes.data for array in (states.q, states.qd, states.qdd, out)]
-    return Batch(lambda: loaded.inverse_dynamics_batch(len(states), threads, *pointers), out)
+    given = [array.ctypes.data for array in (states.q, states.qd, states.qdd, out)]
+    return Batch(lambda: loaded.inverse_dynamics_batch(len(states), threads, *given), out)

@@ -80,3 +80,18 @@ def test_slopes_agree_with_differences(function: str) -> None:
     near = [evaluate(graph, {"x": at + s * step}, FLOAT)["f"][0] for s in (1, -1)]
     exact = evaluate(graph, {"x": at}, FLOAT)["d"][0]
     assert exact == pytest.approx((near[0] - near[1]) / (2 * step), rel=1e-8)
+
+
+def test_what_does_not_change_is_not_differentiated(monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = Builder()
+    x, y = (builder.input(name, "parameter", i) for i, name in enumerate("xy"))
+    still = x
+    for _ in range(50):
+        still = builder.keep(still * still + x)
+    value = builder.keep(still * y)
+    read: list[int] = []
+    definition = builder.definition
+    monkeypatch.setattr(builder, "definition", lambda v: read.append(v) or definition(v))
+    along = Tangents(builder, {builder.variable_of(y): builder.number(1)})
+    assert along.of(value).terms == still.terms
+    assert read == [builder.variable_of(value)]

@@ -1,0 +1,1 @@
+"""The peers of benchmarks/derivatives.py and what compares them."""

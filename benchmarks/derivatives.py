@@ -62,6 +62,9 @@ TITLES = {
     "forward_dynamics": "Forward dynamics by q, qd, tau",
     "second_order": "Second derivatives of inverse dynamics",
 }
+TIMES = (
+    "Nanoseconds are time of the processor; seconds are of the clock, with all that runs beside."
+)
 NOTE = """\
 By q and q, qd and qd, q and qd, qdd and q, all four at once. `entries` are those that are not zero
 for every state. `weights` and `direction` are the four matrices that remain when the results, or
@@ -162,8 +165,8 @@ def rows(
 
 def page(measured_on: Sequence[str], found: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """Return the tables with the rows that there are."""
-    lines = ["# Speed of derivatives", "", "Made by `python benchmarks/derivatives.py`."]
-    lines += ["", *measured_on]
+    command = " ".join(["python benchmarks/derivatives.py", *sys.argv[1:]])
+    lines = ["# Speed of derivatives", "", f"Made by `{command}`.", "", *measured_on, "", TIMES]
     for name, table_rows in found.items():
         is_second = name == "second_order"
         header = SECOND if is_second else FIRST

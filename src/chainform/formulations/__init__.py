@@ -18,7 +18,7 @@ from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
-from chainform.formulations.linear_matrices import LINEAR, GraphOf, declare_linear
+from chainform.formulations.linear_matrices import LINEAR, declare_linear
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.operators import Operators, seams, with_derivatives
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
@@ -34,6 +34,7 @@ from chainform.formulations.shared.options import (
     PARTS,
     AxisChoice,
     AxisChoices,
+    GraphOf,
     Method,
     Options,
     OutputRequest,
@@ -111,6 +112,7 @@ class Formulation:
                 quantities.build(request)
             choices = {**choices, **quantities.choices}
         operators = Operators(builder, mechanism, accelerations)
+        operators.expect(outputs)
         builder.quantities |= {base: builder.outputs[base] for base in bases if base not in outputs}
         blocks = {text: replace(operators.declare(text), name=text) for text in outputs}
         return builder.finish(blocks), choices
@@ -125,7 +127,7 @@ class Formulation:
 
         graph_of = self._graph_of(mechanism, options)
         self.build(builder, mechanism, ["mass_matrix"], options)
-        return SolvedAccelerations(builder, mechanism.nv, lambda output: graph_of([output]))
+        return SolvedAccelerations(builder, mechanism.nv, graph_of)
 
     def _graph_of(self, mechanism: Mechanism, options: Options) -> GraphOf:
         """Return what gives the graph of other outputs; the choices of axes are ranked once."""

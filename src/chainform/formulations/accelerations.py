@@ -8,24 +8,23 @@ anyway: with ID(q, qd, qdd, ...) = tau,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from chainform.formulations.shared.directions import Directions
+from chainform.formulations.shared.options import GraphOf
 from chainform.formulations.shared.outputs import Factorisation, declare
-from chainform.graph import Builder, Direction, Graph, Scalar, include, is_zero
-
-InverseDynamics: TypeAlias = Callable[[str], Graph]
-"""Returns a graph with inverse dynamics, or with an output of it such as a derivative."""
+from chainform.graph import Builder, Direction, Scalar, include, is_zero
 
 
 class SolvedAccelerations:
     """The accelerations of a mechanism whose mass matrix is an output of the builder."""
 
-    def __init__(self, builder: Builder, nv: int, inverse_dynamics: InverseDynamics) -> None:
+    def __init__(self, builder: Builder, nv: int, graph_of: GraphOf) -> None:
         self.builder = builder
-        self.inverse_dynamics = inverse_dynamics
+        self.graph_of = graph_of
         self._known: dict[str, list[list[Scalar]]] = {}
+        self._expected: list[str] = []
+        self._entries: dict[str, tuple[Scalar, ...]] = {}
         entries = [builder.scalar(v) for v in builder.outputs["mass_matrix"].variables]
         matrix = {divmod(i, nv): value for i, value in enumerate(entries) if not is_zero(value)}
         self.factors = Factorisation(matrix, range(nv))
@@ -42,7 +41,7 @@ class SolvedAccelerations:
         """Return the entries of an output of inverse dynamics at the accelerations."""
         given = {f"qdd{k + 1}": value for k, value in enumerate(self.qdd)}
         given |= {f"weights{k + 1}": value for k, value in enumerate(weights)}
-        return include(self.builder, self.inverse_dynamics(output), given, [output])[output]
+        return include(self.builder, self.graph_of([output]), given, [output])[output]
 
     def _columns(self, by: Directions) -> list[list[Scalar]]:
         """Return d tau - d ID in each direction, and zeros in those of qdd, which is no input."""
@@ -53,9 +52,22 @@ class SolvedAccelerations:
             return [[number(int(i == place)) for i in range(nv)] for place in places]
         if group == "qdd":
             return [[number(0)] * nv for _ in by.each]
-        entries = self._of_inverse_dynamics(f"derivative(inverse_dynamics,{by.word})")
+        entries = self._slopes(f"derivative(inverse_dynamics,{by.word})")
         count = len(by.each)
         return [[-entries[i * count + k] for i in range(nv)] for k in range(count)]
+
+    def expect(self, words: Sequence[str]) -> None:
+        """Announce by what derivatives are wanted: those of inverse dynamics share their sweeps."""
+        plain = [word for word in words if word.rstrip("0123456789") not in ("tau", "qdd")]
+        self._expected = [f"derivative(inverse_dynamics,{word})" for word in plain]
+
+    def _slopes(self, text: str) -> tuple[Scalar, ...]:
+        """Return the entries of a derivative of inverse dynamics at the accelerations."""
+        if text not in self._entries:
+            texts = list(dict.fromkeys([text, *self._expected]))
+            given = {f"qdd{k + 1}": value for k, value in enumerate(self.qdd)}
+            self._entries |= include(self.builder, self.graph_of(texts), given, texts)
+        return self._entries[text]
 
     def derivatives(self, by: Directions) -> list[list[Scalar]]:
         """Return the derivatives of the accelerations, a row for each of them."""

@@ -15,21 +15,18 @@ in its own axes, xi_v' = dv - w x xi_v - v x xi_w and xi_w' = dw - w x xi_w.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.drives import Drive, drives_of
+from chainform.formulations.shared.options import GraphOf
 from chainform.formulations.shared.outputs import Key, declare
-from chainform.graph import Builder, Graph, Scalar, include
+from chainform.graph import Builder, Scalar, include
 from chainform.mechanism import JointKind, Mechanism
 
 LINEAR = ("state_matrix", "input_matrix")
 """The matrices of small motions."""
 LETTER = {"state_matrix": "Az", "input_matrix": "Bz"}
-
-GraphOf: TypeAlias = Callable[[Sequence[str]], Graph]
-"""Returns the graph of outputs of the same method."""
 
 
 def declare_linear(builder: Builder, mechanism: Mechanism, output: str, graph_of: GraphOf) -> None:

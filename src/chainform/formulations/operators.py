@@ -68,6 +68,22 @@ class Operators:
         self.builder = builder
         self.inputs = InputGroups(builder, mechanism)
         self.accelerations = accelerations
+        self._together: dict[str, list[Directions]] = {}
+        """By what the derivatives of an output are wanted, where it is by several groups."""
+        self._known_rows: dict[tuple[str, str], list[list[Scalar]]] = {}
+
+    def expect(self, texts: Sequence[str]) -> None:
+        """Announce outputs: derivatives of one output by several groups share their sweeps."""
+        words: dict[str, dict[str, None]] = {}
+        for _, output, by in _derivatives_in(texts):
+            words.setdefault(output, {})[by[0]] = None
+        if self.accelerations is not None:
+            self.accelerations.expect(list(words.pop("forward_dynamics", {})))
+        for output, found in words.items():
+            by = [self.inputs.directions(word) for word in found]
+            groups = [each for each in by if each.is_group]
+            if len(groups) > 1:
+                self._together[output] = groups
 
     def declare(self, text: str) -> Block:
         """Return the entries that a text in full means, after declaring the output."""
@@ -173,12 +189,28 @@ class Operators:
     def _rows(self, array: _Array, by: Directions, *, is_symmetric: bool) -> list[list[Scalar]]:
         variables = [self.builder.variable_of(value) for value in array.values]
         if self.accelerations is None:
+            if by.word in [each.word for each in self._together.get(array.output or "", ())]:
+                return self._shared_rows(array.output or "", variables, by)
             return jacobian(self.builder, variables, by.each, is_symmetric=is_symmetric)
         if array.output == "forward_dynamics":
             return self.accelerations.derivatives(by)
         # The derivatives of the accelerations need not be computed again.
         each = {name: self._changes(by, name) for name in by.each}
         return jacobian(self.builder, variables, each, mode="forward", is_symmetric=is_symmetric)
+
+    def _shared_rows(
+        self, output: str, variables: Sequence[int], by: Directions
+    ) -> list[list[Scalar]]:
+        """Return the derivatives by one of several groups, found with those by the others."""
+        if (output, by.word) not in self._known_rows:
+            groups = self._together[output]
+            each = {name: d for group in groups for name, d in group.each.items()}
+            rows, first = jacobian(self.builder, variables, each), 0
+            for group in groups:
+                last = first + len(group.each)
+                self._known_rows[output, group.word] = [row[first:last] for row in rows]
+                first = last
+        return self._known_rows[output, by.word]
 
     def _changes(self, by: Directions, name: str) -> dict[int, Scalar]:
         """Return what changes in one direction, the accelerations too if they are solved for."""
@@ -235,6 +267,7 @@ def _text_of(output: str, words: Sequence[str]) -> str:
 def with_derivatives(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Graph:
     """Return a graph with further outputs, which are taken of its own."""
     work = Operators(builder_of(graph), mechanism)
+    work.expect(outputs)
     for output in outputs:
         work.declare(output)
     return work.builder.finish()
@@ -269,7 +302,7 @@ def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[st
     """Yield the derivatives that outputs are or contain: the text, of what, by what."""
     for text in outputs:
         parts = parts_of(text)
-        if parts.is_operator and parts.name == "derivative":
+        if parts.is_operator and parts.name == "derivative" and len(parts.arguments) > 1:
             yield text, parts.arguments[0], parts.arguments[1:]
         elif parts.is_operator:
             inner = [argument for argument in parts.arguments if argument not in FACTORS]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.graph import Builder
+from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
 
 PARTS = ("friction", "springs", "rotors", "forces")
@@ -60,6 +60,10 @@ class Options:
 
 Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], AxisChoices]
 """What adds outputs to a graph and returns the choices of axes that it has ranked."""
+
+
+GraphOf: TypeAlias = Callable[[Sequence[str]], Graph]
+"""Returns the graph of outputs of one mechanism by one method."""
 
 
 class Extension(Protocol):

@@ -264,7 +264,7 @@ def _text_of(output: str, words: Sequence[str]) -> str:
     return f"derivative({','.join([output, *words])})" if words else output
 
 
-def with_derivatives(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Graph:
+def with_derivatives(graph: Graph, outputs: Sequence[str], mechanism: Mechanism) -> Graph:
     """Return a graph with further outputs, which are taken of its own."""
     work = Operators(builder_of(graph), mechanism)
     work.expect(outputs)

@@ -29,7 +29,7 @@ from chainform.mechanism import (
     DynamicParameter,
     Frame,
     Mechanism,
-    dynamic_parameters,
+    dynamic_parameters_of,
 )
 from chainform.spatial import Vector, add, apply_transposed, cross, subtract
 
@@ -209,14 +209,14 @@ class Quantities:
 
     def regressor(self, request: OutputRequest) -> None:
         """Declare the matrix Y with tau = Y theta, theta the dynamic parameters."""
-        self._regressor(request, "Y", dynamic_parameters(self.mechanism, self.options.without))
+        self._regressor(request, "Y", dynamic_parameters_of(self.mechanism, self.options.without))
 
     def base_regressor(self, request: OutputRequest) -> None:
         """Declare the columns of the regressor that the base parameters are named after."""
         # Exact fields need a library that other outputs do not wait for.
-        from chainform.mechanism import base_parameters
+        from chainform.mechanism import base_parameters_of
 
-        base = base_parameters(self.mechanism, self.options.without)
+        base = base_parameters_of(self.mechanism, self.options.without)
         self._regressor(request, "Yb", [entry.leader for entry in base])
 
     def _regressor(

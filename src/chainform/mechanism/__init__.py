@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.base_parameters import (
         BaseParameter,
         BaseParameters,
-        base_parameters,
+        base_parameters_of,
     )
     from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in, refuse_moments
     from chainform.mechanism.components import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         INERTIAL,
         PAIRS,
         DynamicParameter,
-        dynamic_parameters,
+        dynamic_parameters_of,
         moved_inertia,
         unit_inertia,
     )
@@ -174,11 +174,11 @@ __all__ = [
     "Vector3",
     "amounts_of",
     "automatic_parameters",
-    "base_parameters",
+    "base_parameters_of",
     "closed_pose",
     "decimal_or_text",
     "difference",
-    "dynamic_parameters",
+    "dynamic_parameters_of",
     "exact_axis",
     "exact_rotation",
     "freedom_text",

@@ -48,7 +48,7 @@ from chainform.mechanism.dynamic_parameters import (
     INERTIAL,
     DynamicParameter,
     body_of,
-    dynamic_parameters,
+    dynamic_parameters_of,
 )
 from chainform.mechanism.exact_fields import Polynomials, reduced
 from chainform.mechanism.numbers import (
@@ -198,9 +198,9 @@ def _double(number: Number, values: Mapping[str, Any]) -> float:
     return float(value_of(number, {name: Fraction(str(v)) for name, v in values.items()}))
 
 
-def base_parameters(mechanism: MechanismData, without: Collection[str] = ()) -> BaseParameters:
+def base_parameters_of(mechanism: MechanismData, without: Collection[str] = ()) -> BaseParameters:
     """Return the base parameters of a mechanism; its own parameters are symbols in the formulas."""
-    parameters = dynamic_parameters(mechanism, without)
+    parameters = dynamic_parameters_of(mechanism, without)
     _check_base(mechanism)
     field = Polynomials(_geometry(mechanism))
     grouping = Grouping(mechanism, parameters, field)
@@ -278,7 +278,7 @@ def in_base_parameters(mechanism: Described) -> Described:
     Its bodies have the base parameters for mass, first moment and inertia about the origin, and
     zero for what is grouped with others. Lengths and gravity stay as they are.
     """
-    base = base_parameters(mechanism)
+    base = base_parameters_of(mechanism)
     taken = {parameter.name for parameter in mechanism.parameters} & set(base.names)
     if taken:
         raise DeriveError(

@@ -79,7 +79,7 @@ class DynamicParameter:
         return self.kind in INERTIAL
 
 
-def dynamic_parameters(
+def dynamic_parameters_of(
     mechanism: MechanismData, without: Collection[str] = ()
 ) -> tuple[DynamicParameter, ...]:
     """Return the parameters in the order of the columns of the regressor.

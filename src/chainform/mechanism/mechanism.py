@@ -10,7 +10,7 @@ from chainform.mechanism.additions import with_forces, with_frame, with_payload
 from chainform.mechanism.builder import BuilderMethods
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.description import describe
-from chainform.mechanism.dynamic_parameters import DynamicParameter, dynamic_parameters
+from chainform.mechanism.dynamic_parameters import DynamicParameter, dynamic_parameters_of
 from chainform.mechanism.element_conversion import as_elements
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.parametrisation import Choice, parametrise
@@ -98,7 +98,7 @@ class Mechanism(MechanismData):
         inertia (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of its frame), then
         friction, rotors and springs, which `without` leaves out ("friction", "rotors", "springs").
         """
-        return dynamic_parameters(self, without)
+        return dynamic_parameters_of(self, without)
 
     def base_parameters(
         self, parameters: Choice = "numeric", without: Collection[str] = ()
@@ -110,9 +110,9 @@ class Mechanism(MechanismData):
         other numbers are symbols in the formulas, as in `derive`.
         """
         # Exact fields need a library that nothing else here waits for.
-        from chainform.mechanism.base_parameters import base_parameters
+        from chainform.mechanism.base_parameters import base_parameters_of
 
-        return base_parameters(parametrise(self, parameters), without)
+        return base_parameters_of(parametrise(self, parameters), without)
 
     def describe(self, *, short: bool = False) -> dict[str, Any]:
         """Return the mechanism as plain data: `chainform check --json` prints them.

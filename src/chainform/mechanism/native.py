@@ -3,8 +3,7 @@
 The builder reads such tables, and `native_table` writes them. Numbers stand in the table as they
 are, each a `Fraction` or an expression, and a chain of steps as the tuple of its steps; whoever
 writes the table as text says how these look. So nothing is rounded. Each elementary joint is a
-segment of its own. What has its default value is left out; notes and the name of the file are no
-part of the table.
+segment of its own. Defaults, notes and the name of the file are left out.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
     from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
-    from chainform.model.model import Model, Origin
+    from chainform.model.model import Model
     from chainform.model.names import (
         EntryRequest,
         block_named,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         state_array,
     )
     from chainform.model.store import Store
+    from chainform.model.summary import Origin
 
 __all__ = [
     "CATALOGUE",

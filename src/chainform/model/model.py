@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
 from chainform.errors import Error, RunError
-from chainform.graph import (
-    CALL_NUMBER,
-    Cost,
-    Graph,
-    cost,
-    cost_once,
-    set_defaults,
-    substitute,
-)
+from chainform.graph import CALL_NUMBER, Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model.names import (
     entry_counts,
@@ -33,7 +25,7 @@ from chainform.model.names import (
 )
 from chainform.model.quantity import Quantity, Sparsity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
-from chainform.model.summary import model_line, model_summary
+from chainform.model.summary import Origin, model_line, model_summary
 from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
 
@@ -43,18 +35,6 @@ if TYPE_CHECKING:
 
 VECTORS = ("q", "qd", "qdd", "tau")
 """Groups of inputs that are quantities of a model as well."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The revision that a model was loaded from: its model and number, and a hash of its graph."""
-
-    name: str
-    number: int
-    content: str
-
-    def __str__(self) -> str:
-        return f"{self.name}@{self.number}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,20 +112,14 @@ class Model:
         """
         operators, is_there = missing_operators(self.graph, names)
         graph = self.graph if is_there else self.derived
-        if not operators:
-            return graph
-        key = (is_there, *operators)
-        if key not in self._extended:
-            # A model from the store needs no method of mechanics until then.
-            from chainform.formulations import with_derivatives
-
-            self._extended[key] = with_derivatives(graph, self.mechanism, operators)
-        return self._extended[key]
+        return self._extended(graph, tuple(operators)) if operators else graph
 
     @cached_property
-    def _extended(self) -> dict[tuple[bool | str, ...], Graph]:
-        """The graphs with further derivatives."""
-        return {}
+    def _extended(self) -> Callable[[Graph, tuple[str, ...]], Graph]:
+        # A model from the store needs no method of mechanics until then.
+        from chainform.formulations import with_derivatives
+
+        return cache(partial(with_derivatives, mechanism=self.mechanism))
 
     @cached_property
     def free_parameters(self) -> dict[str, Fraction | None]:
@@ -158,7 +132,7 @@ class Model:
 
     def __str__(self) -> str:
         """Return not the equations, which may fill a book, but what there is and where."""
-        return model_summary(self)
+        return model_summary(self, self.free_parameters, self.notes)
 
     def __contains__(self, name: object) -> bool:
         try:

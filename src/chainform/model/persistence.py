@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError, StoreError
 from chainform.graph import Graph, number_text
 from chainform.mechanism import Mechanism, Note, parametrise
-from chainform.model.model import Model, Origin
+from chainform.model.model import Model
+from chainform.model.summary import Origin
 from chainform.readers import native_text, read_text
 from chainform.runtime import CodeStorage
 

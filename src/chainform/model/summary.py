@@ -1,8 +1,9 @@
-"""A model in one line, and on a page."""
+"""A model in one line, and on a page; the revision that it came from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chainform.given import counted
@@ -11,6 +12,18 @@ from chainform.mechanism import Mechanism, freedom_text
 
 MOST_NAMES, MOST_OUTPUTS = 12, 4
 """More free parameters, and more outputs in one line, than these are counted, not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The revision that a model was loaded from: its model and number, and a hash of its graph."""
+
+    name: str
+    number: int
+    content: str
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.number}"
 
 
 class SummarisedModel(Protocol):
@@ -34,12 +47,6 @@ class SummarisedModel(Protocol):
     @property
     def quantities(self) -> tuple[str, ...]: ...
 
-    @property
-    def free_parameters(self) -> Mapping[str, object]: ...
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
     def count(self) -> Cost: ...
 
     def __getitem__(self, name: str) -> Any: ...
@@ -55,7 +62,9 @@ def model_line(model: SummarisedModel) -> str:
     return f"<Model {model.title}, {freedoms}: {outputs}; {operations}>"
 
 
-def model_summary(model: SummarisedModel) -> str:
+def model_summary(
+    model: SummarisedModel, parameters: Mapping[str, object], notes: Sequence[str]
+) -> str:
     """Return not the equations, which may fill a book, but what there is and where."""
     shapes = {name: model[name].shape for name in model.outputs}
     width, inputs = max(map(len, shapes), default=0), counted(len(model.graph.inputs), "input")
@@ -66,12 +75,12 @@ def model_summary(model: SummarisedModel) -> str:
     ]
     if model.quantities:
         lines.append(f"intermediate quantities: {len(model.quantities)}, in model.quantities")
-    free = list(model.free_parameters)
+    free = list(parameters)
     if free:
         more = f" and {len(free) - MOST_NAMES} more" if len(free) > MOST_NAMES else ""
         lines.append(f"free parameters: {', '.join(free[:MOST_NAMES])}{more}")
     lines.append(f"{counted(len(model.graph), 'variable')}; {model.count()}")
-    lines += model.notes
+    lines += notes
     first, shape = next(iter(shapes.items()), (None, ()))
     entry = f"[{', '.join('0' for _ in shape)}]" if shape else ""
     example = "model[name]" if first is None else f'model["{first}"]{entry}'

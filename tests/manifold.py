@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import expm, logm
 from scipy.spatial.transform import Rotation
 
 import chainform as cf
@@ -91,7 +90,8 @@ class Manifold:
                 break
             step = np.linalg.lstsq(J[:, others], -left, rcond=1e-9)[0]
             whole[others] += step
-            if np.max(np.abs(step), initial=0.0) < 1e-16:
+            # What is left of a step of Newton's method is of the order of its square.
+            if np.max(np.abs(step), initial=0.0) < 1e-9:
                 break
         return self.gaps.moved(self.q, whole)
 
@@ -112,13 +112,32 @@ class Manifold:
                 continue
             ends: list[Array] = []
             for s in (h, -h):
-                here = _pose(segment, self.q) @ expm(s * _twist(segment, self.qd))
-                there = _pose(segment, q) @ expm(s * _twist(segment, qd))
-                turn = np.real(logm(np.linalg.inv(here) @ there))
+                here = _pose(segment, self.q) @ _exponential(s * _twist(segment, self.qd))
+                there = _pose(segment, q) @ _exponential(s * _twist(segment, qd))
+                turn = _logarithm(np.linalg.inv(here) @ there)
                 ends.append(np.array([*turn[:3, 3], turn[2, 1], turn[0, 2], turn[1, 0]]))
             count = segment.joint.kind.rates
             drifts[segment.rate : segment.rate + count] = ((ends[0] - ends[1]) / (2 * h))[-count:]
         return drifts
+
+
+def _exponential(small: Array) -> Array:
+    """Return the exponential of a small matrix by its series."""
+    total = term = np.eye(len(small))
+    for k in range(1, 7):
+        term = term @ small / k
+        total = total + term
+    return total
+
+
+def _logarithm(near: Array) -> Array:
+    """Return the logarithm of a matrix near the unit matrix by its series."""
+    step = near - np.eye(len(near))
+    total, power = np.zeros_like(step), np.eye(len(near))
+    for k in range(1, 9):
+        power = power @ step
+        total = total - (-1) ** k * power / k
+    return total
 
 
 def _pose(segment: Segment, q: Array) -> Array:

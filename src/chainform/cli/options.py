@@ -184,7 +184,8 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
     """Return the outputs of `--outputs` by their full names, the default without it."""
     if args.outputs is None:
         return list(default)
-    return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
+    with bad_input():
+        return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
 
 
 def definitions(args: Namespace) -> dict[str, str]:

@@ -13,7 +13,15 @@ import numpy as np
 from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME, OF_ROWS, PART_CHOICES
 from chainform.given import near
-from chainform.graph import Block, Index, fits, indices_text, numpy_indices
+from chainform.graph import (
+    Block,
+    Index,
+    fits,
+    indices_text,
+    is_plain,
+    numpy_indices,
+    parts_of,
+)
 from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import (
     CATALOGUE,
@@ -154,11 +162,21 @@ def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> N
 
 def is_known(model: Model, request: EntryRequest) -> bool:
     """Whether a model has a quantity or a variable of that name."""
+    request = _by_own_name(model, request)
     return request.name in model or has_name(model.graph, model.input_name(request.name))
+
+
+def _by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
+    """Return a request whose letter is the name of a quantity of the model itself."""
+    parts = parts_of(request.text) if is_plain(request.text) else None
+    if parts is None or not has_name(model.graph, parts.whole):
+        return request
+    return replace(request, name=parts.whole)
 
 
 def select(model: Model, request: EntryRequest) -> Selection:
     """Return the entries that a request means in a model."""
+    request = _by_own_name(model, request)
     name = model.input_name(request.name)
     if not has_name(model.graph, name):
         raise _unknown(model, request)

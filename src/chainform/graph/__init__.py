@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         fits,
         indices_of,
         indices_text,
+        is_plain,
         numpy_indices,
         parts_of,
     )
@@ -149,6 +150,7 @@ __all__ = [
     "indices_text",
     "is_even",
     "is_odd",
+    "is_plain",
     "is_zero",
     "jacobian",
     "number_text",

@@ -72,6 +72,15 @@ def parts_of(text: str) -> OutputText:
     return OutputText(name.strip(), inside[:-1].strip() if bracket else None, indices)
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text is a name, perhaps with a bracket and indices: no operator in short form."""
+    try:
+        parts_of(text)
+    except RunError:
+        return False
+    return True
+
+
 def _no_output(text: str) -> RunError:
     return RunError(
         f"{text[:60]!r} is not a quantity",

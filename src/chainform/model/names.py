@@ -91,7 +91,7 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     if has_name(graph, text):
         return EntryRequest(text, text)
     try:
-        request = parse_request(text)
+        request = _request_in(graph, text)
     except Error:
         raise unknown(graph, text) from None
     if not has_name(graph, request.name):
@@ -105,24 +105,37 @@ def can_resolve(graph: Graph, text: str) -> bool:
     if has_name(graph, text):
         return True
     try:
-        return has_name(graph, parse_request(text).name)
+        return has_name(graph, _request_in(graph, text).name)
     except Error:
         return False
+
+
+def _request_in(graph: Graph, text: str) -> EntryRequest:
+    """Return what a text means: names of the graph stay, even where they are letters."""
+    parts = parts_of(_output_in(graph, text))
+    return EntryRequest(text, parts.whole, parts.indices)
+
+
+def _output_in(graph: Graph, text: str) -> str:
+    def named(inner: str) -> str:
+        return inner if has_name(graph, parts_of(inner).whole) else _plain_output(inner)
+
+    return canonical(text, named)
 
 
 def missing_operators(graph: Graph, names: Iterable[str]) -> tuple[list[str], bool]:
     """Return the outputs of outputs among names that a graph lacks; whether it has all the rest."""
     missing = [name for name in names if not can_resolve(graph, name)]
-    operators = [text for text in map(_operator, missing) if text is not None]
+    operators = [text for name in missing if (text := _operator(graph, name)) is not None]
     bases = [base for text in operators for base in base_outputs(text)]
     is_there = len(operators) == len(missing) and all(can_resolve(graph, b) for b in bases)
     return operators, is_there
 
 
-def _operator(text: str) -> str | None:
+def _operator(graph: Graph, text: str) -> str | None:
     """Return the output in full that a text means, if it is one of other outputs."""
     try:
-        found = output_of(text)
+        found = _output_in(graph, text)
         return found if parts_of(found).is_operator else None
     except Error:
         return None

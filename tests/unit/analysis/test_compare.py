@@ -14,6 +14,7 @@ import chainform as cf
 from chainform.analysis.comparison import unit_quaternion
 from chainform.formulations import FORMULATIONS, AxisChoices, Formulation, Options
 from chainform.graph import Builder
+from derivation import Derivation
 from zoo import random_tree, reference
 
 
@@ -107,10 +108,13 @@ def test_wrong_names_are_refused(arguments: dict[str, Any], words: str) -> None:
 
 
 def test_the_command_prints_a_document_and_fails_where_two_differ(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    derived_graphs: Derivation,
 ) -> None:
     from chainform.cli import main
 
+    monkeypatch.setattr(Formulation, "graph", derived_graphs)
     arguments = ["compare", "examples/manipulator_tree.toml", "--outputs", "gravity"]
     assert main([*arguments, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -66,7 +66,7 @@ def test_split_list() -> None:
         (["jacobian(tool,local)"], ["jacobian(tool,local)"]),
         (["H,jacobian(tool, local),hG"], ["H", "jacobian(tool, local)", "hG"]),
         (["J(tool,", "local)", "H"], ["J(tool, local)", "H"]),
-        (["pose (a tool) H"], ["pose (a tool)", "H"]),
+        (["pose (a tool) H"], ["pose(a tool)", "H"]),
         (["pose(tool", "H"], ["pose(tool H"]),
         (["(", ")"], ["( )"]),
     ],

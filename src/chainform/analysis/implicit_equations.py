@@ -91,7 +91,7 @@ class ImplicitEquations:
     @cached_property
     def _derivatives(self) -> Graph:
         texts = [_in_direction("equations", group) for group in self.groups]
-        return with_derivatives(self.graph, self.mechanism, texts)
+        return with_derivatives(self.graph, texts, self.mechanism)
 
     def values(self, point: Point) -> dict[str, Array]:
         """Return the parts of the equations at a point."""

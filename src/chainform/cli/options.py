@@ -11,7 +11,7 @@ from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outp
 from chainform.cli.model_report import LeftOut
 from chainform.cli.printing import tell
 from chainform.cli.progress import search_progress
-from chainform.cli.selection import bad_input, output_with, parse_request, with_entries
+from chainform.cli.selection import bad_input, by_own_name, output_with, parse_request, with_entries
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS, REGRESSORS, WHOLE_BODIES
 from chainform.graph import divided
@@ -185,7 +185,9 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
     if args.outputs is None:
         return list(default)
     with bad_input():
-        return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
+        texts = split_list(args.outputs)
+        known = () if args.stored is None else args.stored.outputs
+        return list(dict.fromkeys(t if t in known else output_of(t) for t in texts))
 
 
 def definitions(args: Namespace) -> dict[str, str]:
@@ -216,7 +218,7 @@ def derive_named(
     if args.outputs is None:
         return derive_chosen(mechanism, args, default, parameters)
     texts = split_list(args.outputs)
-    requests = [parse_request(text) for text in texts]
+    requests = [by_own_name(args.stored, parse_request(text)) for text in texts]
     known = all_outputs(mechanism, args)
     outputs = [output_with(request.name, known, mechanism) for request in requests]
     model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)

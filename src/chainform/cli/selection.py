@@ -162,12 +162,14 @@ def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> N
 
 def is_known(model: Model, request: EntryRequest) -> bool:
     """Whether a model has a quantity or a variable of that name."""
-    request = _by_own_name(model, request)
+    request = by_own_name(model, request)
     return request.name in model or has_name(model.graph, model.input_name(request.name))
 
 
-def _by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
-    """Return a request whose letter is the name of a quantity of the model itself."""
+def by_own_name(model: Model | None, request: EntryRequest) -> EntryRequest:
+    """Return a request by the name that it has in a model, if there is one; else by the letter."""
+    if model is None:
+        return request
     parts = parts_of(request.text) if is_plain(request.text) else None
     if parts is None or not has_name(model.graph, parts.whole):
         return request
@@ -176,7 +178,7 @@ def _by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
 
 def select(model: Model, request: EntryRequest) -> Selection:
     """Return the entries that a request means in a model."""
-    request = _by_own_name(model, request)
+    request = by_own_name(model, request)
     name = model.input_name(request.name)
     if not has_name(model.graph, name):
         raise _unknown(model, request)

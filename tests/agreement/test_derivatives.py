@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.analysis.comparison import exact_state
 from chainform.graph import EXACT, evaluate
+from chainform.model import output_of
 from pinocchio_oracle import pin
 from robots import UrdfOracle, example_robot, robot_files
 from zoo import random_tree
@@ -191,7 +192,7 @@ def test_polynomials_have_the_slopes_of_their_differences() -> None:
         above, below = ({**state, by: state[by] + step} for step in (1, -1))
         rise = [evaluate(model.graph, s, EXACT, [output])[output] for s in (above, below)]
         found = model[text]
-        block = evaluate(model.graph, state, EXACT)[cf.model.output_of(text)]
+        block = evaluate(model.graph, state, EXACT)[output_of(text)]
         assert found.shape == block.shape
         assert (block == (rise[0] - rise[1]) / 2).all(), text
 

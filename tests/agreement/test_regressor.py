@@ -73,7 +73,8 @@ def test_loops_have_the_regressor_of_their_tree(parameters: str) -> None:
     model = cf.derive(mechanism, ["regressor", "inverse_dynamics"], parameters=parameters)
     q, qd, qdd = np.random.default_rng(2).uniform(-1, 1, (3, 5, mechanism.nv))
     found = model.evaluate(q, qd, qdd, sigma=np.zeros(3))
-    values = [float(p.value) for p in parametrise(mechanism, "numeric").dynamic_parameters()]
+    known = parametrise(mechanism, "numeric").dynamic_parameters()
+    values = [float(p.value) for p in known if isinstance(p.value, Fraction)]
     np.testing.assert_allclose(found["regressor"] @ values, found["inverse_dynamics"], rtol=1e-12)
     assert len(mechanism.base_parameters()) == 9
 

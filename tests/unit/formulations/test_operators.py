@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def model() -> cf.Model:
     return cf.derive(arm(), ["H", "tau", "hG", "T"], parameters=["m_*"])
 
 
-def state(**more: object) -> dict[str, object]:
+def state(**more: Any) -> dict[str, Any]:
     rng = np.random.default_rng(2)
     q, qd, qdd = rng.uniform(-1, 1, (3, arm().nv))
     return {"q": q, "qd": qd, "qdd": qdd, **more}
@@ -40,7 +41,7 @@ def state(**more: object) -> dict[str, object]:
 @examples(40)
 def test_both_ways_give_the_same_derivatives(program: Program, point: Point) -> None:
     graph = graph_of(program)
-    values: dict[str, list[object]] = {}
+    values: dict[str, list[Any]] = {}
     for mode in ("forward", "reverse"):
         builder = builder_of(graph)
         inputs = {item.name: {v: builder.number(1)} for v, item in graph.inputs.items()}
@@ -117,9 +118,8 @@ def test_entries_that_are_not_zero_come_in_order_of_rows() -> None:
     assert len(sparsity) == mask.sum() < mask.size
     inputs = derived.graph.inputs.values()
     rng = np.random.default_rng(3)
-    groups = {g: rng.uniform(-1, 1, tree.nv) for g in ("qd", "qdd")}
-    q = tree.neutral()
-    found = derived.evaluate(q=q, **groups)
+    qd, qdd = rng.uniform(-1, 1, (2, tree.nv))
+    found = derived.evaluate(q=tree.neutral(), qd=qd, qdd=qdd)
     whole = found["derivative(inverse_dynamics,q)"]
     np.testing.assert_array_equal(found[f"nonzeros({derived.outputs[0]})"], whole[mask])
     assert not whole[~mask].any()

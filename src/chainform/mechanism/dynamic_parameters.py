@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, RunError
 from chainform.given import Given
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.numbers import difference, product_of, sum_of
@@ -77,6 +77,15 @@ class DynamicParameter:
     def is_inertial(self) -> bool:
         """Whether it belongs to a body."""
         return self.kind in INERTIAL
+
+    def __float__(self) -> float:
+        if isinstance(self.value, Fraction):
+            return float(self.value)
+        raise RunError(
+            f"{self.name} is an expression of parameters",
+            element=self.name,
+            remedy='give the parameters numbers: parametrise(mechanism, "numeric")',
+        )
 
 
 def dynamic_parameters_of(

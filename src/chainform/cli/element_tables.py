@@ -111,7 +111,7 @@ def _position(element: Table) -> str:
         case "force":
             to = f", opposite at {_point(element['to'])}" if "to" in element else ""
             return f"at {_point(element['at'])}{to}"
-        case "moment":
+        case "moment" if "on" in element:
             return f"on {element['on']}" + (
                 f", opposite on {element['to']}" if "to" in element else ""
             )

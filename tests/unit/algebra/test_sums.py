@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from chainform.algebra import Prices, Settler, Sums, graph_of, system_of
+from chainform.algebra import index as algebra_index
 from chainform.algebra.index import Index
 from chainform.algebra.monomials import Coefficients
 from chainform.graph import cost
@@ -136,6 +137,25 @@ def test_everything_can_be_taken_back(seed: int) -> None:
         sums.undo(mark)
         assert kept(sums) == before
     assert kept(sums) == kept(rebuilt(sums))
+
+
+def test_pairs_of_a_long_sum_are_noted_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A term beyond the bound has no pairs; it may leave before or after the others."""
+    monkeypatch.setattr(algebra_index, "LONG", 4)
+    sums = Sums(PRICES)
+    inputs = [sums.given() for _ in range(8)]
+    one = sums.numbers.of(1)
+    terms = [sums.monomials.of((v,)) for v in inputs]
+    y = sums.define((), is_constant=False)
+    for term in terms:
+        sums.insert(y, term, one)
+    full = sum(len(places) for places in sums.index.pairs.values())
+    assert full == 4 * 3 / 2
+    for term in (terms[7], terms[0], *terms[1:7]):
+        sums.remove(y, term)
+    assert not sums.index.pairs
+    assert not sums.index.products
+    assert sums.cost == 0.0
 
 
 def test_equal_monomials_become_one_term() -> None:

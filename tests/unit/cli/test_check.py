@@ -11,6 +11,7 @@ import pytest
 from chainform.formulations import FORMULATIONS
 from chainform.pipeline import SOLVED
 from chainform.readers import native_text, read
+from element_models import everything
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -26,6 +27,23 @@ def test_tells_what_was_read(call: Callable[..., Any], arm: Path) -> None:
     assert "  q3  elbow        forearm    rad" in lines
     assert "notes" in lines
     assert "parameters" not in lines
+
+
+def test_elements_of_every_kind(call: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "everything.json"
+    file.write_text(native_text(everything()), encoding="utf-8")
+    result = call("check", file)
+    assert (result.code, result.err) == (0, "")
+    for text in (
+        "between bob and box (0, x, 0)",
+        "deformation phi - psi",
+        "rate x*der(phi) + der(psi)",
+        "opposite on K",
+        "along phi + psi",
+        "damping 1, Coulomb 0.5",
+        "axes of tool",
+    ):
+        assert text in result.out, text
 
 
 def test_loops_and_parameters(call: Callable[..., Any], four_bar: Path) -> None:

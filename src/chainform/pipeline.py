@@ -100,11 +100,7 @@ def derive(  # noqa: PLR0913, a front door
     `derive(m).reduce("fast")`, where the options of a reduction are.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    if not (source.segments or source.coordinates):
-        remedy = "describe segments; the model of a file of expressions is what was read from it"
-        raise DeriveError(
-            "the mechanism has nothing that moves", element="mechanism", remedy=remedy
-        )
+    _check_freedom(source)
     if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)
@@ -133,6 +129,14 @@ def derive(  # noqa: PLR0913, a front door
     stage = stage_of("formulation", graph, perf_counter() - began)
     model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
+
+
+def _check_freedom(mechanism: Mechanism) -> None:
+    """Refuse a mechanism without segments and coordinates: that of a file of expressions."""
+    if not (mechanism.segments or mechanism.coordinates):
+        remedy = "describe segments; the model of a file of expressions is what was read from it"
+        message = "the mechanism has nothing that moves"
+        raise DeriveError(message, element="mechanism", remedy=remedy)
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:

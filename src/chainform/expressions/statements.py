@@ -9,7 +9,7 @@
     M = [[a, b],                 a statement goes on while a bracket is open
          [b, p[2]]]
 
-Nothing is ever executed, and every mistake is told with its line.
+Nothing is ever executed, and an error names the line of a mistake.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A mechanism as the table of a native file: the one written form of a mechanism.
 
-The builder reads such tables, and `native_table` writes them. Numbers stand in the table as they
-are, each a `Fraction` or an expression, and a chain of steps as the tuple of its steps; whoever
-writes the table as text says how these look. So nothing is rounded. Each elementary joint is a
-segment of its own. Defaults, notes and the name of the file are left out.
+The builder reads such tables, and `native_table` writes them. Numbers are fractions or expressions,
+and a chain of steps is their tuple: whoever writes the table as text says how these look. Each
+elementary joint is a segment of its own. Defaults, notes and the file name are left out.
 """
 
 from __future__ import annotations

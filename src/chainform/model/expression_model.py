@@ -125,7 +125,7 @@ def _model(
 
 
 def _check_label(definition: OutputDefinition, names: Mapping[str, object]) -> None:
-    """Refuse a name that an entry of another definition could have: p_1 beside p."""
+    """Refuse a name that an entry of another definition could have: p_1 next to p."""
     others = {name: None for name in names if name != definition.name}
     other = own_name(definition.name, others)
     if other is not None and isinstance(getattr(names[other], "value", None), tuple):

@@ -73,9 +73,13 @@ class Operators:
         self._known_rows: dict[tuple[str, str], list[list[Scalar]]] = {}
 
     def expect(self, texts: Sequence[str]) -> None:
-        """Announce outputs: derivatives of one output by several groups share their sweeps."""
+        """Announce outputs: derivatives of one output by several groups share their sweeps.
+
+        Products with vectors need no whole derivatives.
+        """
         words: dict[str, dict[str, None]] = {}
-        for _, output, by in _derivatives_in(texts):
+        whole = [text for text in texts if parts_of(text).name != "product"]
+        for _, output, by in _derivatives_in(whole):
             words.setdefault(output, {})[by[0]] = None
         if self.accelerations is not None:
             self.accelerations.expect(list(words.pop("forward_dynamics", {})))

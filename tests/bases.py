@@ -10,7 +10,7 @@ from typing import Any
 import chainform as cf
 from chainform.analysis.comparison import exact_state, unit_quaternion
 from chainform.graph import EXACT, evaluate
-from chainform.mechanism import GROUND, BaseMotion, Coordinate, Joint, JointKind, Segment
+from chainform.mechanism import GROUND, BaseMotion, Coordinate, Joint, JointKind, Segment, Spring
 from chainform.spatial import apply, cross, rotation_of_quaternion, transpose
 from zoo import rational
 
@@ -54,6 +54,7 @@ def carried(mechanism: cf.Mechanism) -> cf.Mechanism:
         coordinate_records=(*seven, *map(_moved, mechanism.coordinate_records)),
         rate_records=(*six, *map(_moved, mechanism.rate_records)),
         frames=tuple(replace(f, segment=f.segment + 1) for f in mechanism.frames),
+        springs=tuple(_moved_spring(spring) for spring in mechanism.springs),
     )
 
 
@@ -62,6 +63,15 @@ def _shifted(segment: Segment) -> Segment:
     if segment.coordinate is None or segment.rate is None:
         return moved
     return replace(moved, coordinate=segment.coordinate + 7, rate=segment.rate + 6)
+
+
+def _moved_spring(spring: Spring) -> Spring:
+    """Return a spring of the carried mechanism; what was fixed to the ground is on the carrier."""
+    if spring.segment is not None:
+        return replace(spring, segment=spring.segment + 1)
+    assert spring.ends is not None
+    a, b = (replace(end, segment=end.segment + 1) for end in spring.ends)
+    return replace(spring, ends=(a, b))
 
 
 def _moved(record: Coordinate) -> Coordinate:

@@ -85,7 +85,8 @@ class Manifold:
         whole, others = np.zeros(self.mechanism.nv), self._others(places)
         whole[list(places)] = shifts
         for _ in range(60):
-            left, J = self.gaps.at(self.gaps.moved(self.q, whole))
+            q = self.gaps.moved(self.q, whole)
+            left, J = self.gaps.at(q), self.gaps.position_slopes(q)
             if not len(left):
                 break
             step = np.linalg.lstsq(J[:, others], -left, rcond=1e-9)[0]

@@ -26,7 +26,16 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
-from tools.campaign.paths import PATHS, applies, bound, further, inverse, motions, statics
+from tools.campaign.paths import (
+    PATHS,
+    applies,
+    bound,
+    derivatives,
+    further,
+    inverse,
+    motions,
+    statics,
+)
 from tools.campaign.paths import Path as CasePath
 from tools.campaign.reference.dynamics import State, UnsureError, solved
 from tools.campaign.reference.events import events_of
@@ -253,6 +262,25 @@ def test_round_without_disagreement(number: int) -> None:
     assert sum(counts.comparisons.values()) > 10
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "count"),
+    [
+        ("first_derivatives", 24, 9),
+        ("second_derivatives", 33, 6),
+        ("regressors", 15, 2),
+        ("small_motions", 2, 4),
+        ("small_motions", 33, 4),
+        ("own_outputs", 4, 3),
+    ],
+)
+def test_derivatives_of_random_mechanisms(name: str, number: int, count: int) -> None:
+    """A ball joint, laws of forces, springs; a loop with actuators, constraints; two hinges."""
+    path, given = path_of(name), case_of(21, number)
+    outcome = outcome_of(path, given)
+    assert not outcome.findings, [script_of(path, given, finding) for finding in outcome.findings]
+    assert outcome.comparisons == count
+
+
 def test_a_case_is_the_same_every_time() -> None:
     assert case_of(5, 17) == case_of(5, 17)
     assert json.loads(json.dumps(case_of(5, 17))) == case_of(5, 17)
@@ -264,6 +292,7 @@ def test_every_path_is_in_the_table() -> None:
     for module, helpers in (
         (bound, {"with_wrong_values"}),
         (further, {"_is_taken", "hinged", "turned", "ways"}),
+        (derivatives, {"all_move", "unit_rows"}),
         (inverse, {"with_unknowns"}),
         (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
         (
@@ -350,6 +379,23 @@ def test_a_coriolis_matrix_that_is_transposed_is_found(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Model, "evaluate", transposed)
     assert {finding.key for finding in outcome_of(path, given).findings} == {"Cm qd"}
+
+
+def test_a_derivative_that_lacks_friction_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = json.loads(json.dumps(DOUBLE))
+    table["segments"][1]["joint"]["friction"] = {"viscous": 0.7}
+    given, path = case(table), path_of("first_derivatives")
+    assert not outcome_of(path, given).findings
+    right = Model.evaluate
+
+    def frictionless(self: Model, *args: Any, **more: Any) -> Any:
+        found = right(self, *args, **more)
+        text = "derivative(inverse_dynamics,qd)"
+        return {n: v - np.diag([0, 0.7]) if n == text else v for n, v in found.items()}
+
+    monkeypatch.setattr(Model, "evaluate", frictionless)
+    keys = {finding.key for finding in outcome_of(path, given).findings}
+    assert keys == {"inverse_dynamics by qd", "same weights by qd", "same direction by qd"}
 
 
 def test_models_in_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

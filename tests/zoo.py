@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import chainform as cf
 from chainform.graph import Angle
 from chainform.mechanism import Attachment, Friction, Segment, Spring
@@ -110,6 +112,26 @@ def random_tree(seed: int, *, quaternions: bool = False) -> cf.Mechanism:
             inertia=[[0] * 3] * 3 if massless else inertia(rng),
         )
     return builder.build()
+
+
+OFFSET = Fraction(1, 5)
+
+
+def coupled(seed: int, offset: Fraction = OFFSET) -> tuple[cf.Mechanism, cf.Mechanism, np.ndarray]:
+    """Return a tree, the same with its last joint driven by its first, and the projection."""
+    free = next(m for s in range(50) if (m := random_tree(seed + s)).nv >= 3)
+    n = free.nv
+    ratio = Fraction(-3, 2) if seed % 2 else Fraction(2)
+    follower = free.coordinate_records[-1].segment
+    segments = list(free.segments)
+    segments[follower] = replace(
+        segments[follower], coordinate=0, rate=0, ratio=ratio, offset=offset
+    )
+    records = free.coordinate_records[:-1]
+    tied = replace(free, segments=tuple(segments), coordinate_records=records, rate_records=records)
+    projection = np.vstack([np.eye(n - 1), np.zeros(n - 1)])
+    projection[-1, 0] = float(ratio)
+    return free, tied, projection
 
 
 def loaded_tree(seed: int) -> cf.Mechanism:

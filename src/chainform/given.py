@@ -31,11 +31,14 @@ NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
 
 
-def near(name: object, known: Iterable[str], count: int = 1) -> str:
-    """Return `did you mean 'arm'? `, with which a remedy begins; nothing where none is near."""
+def near(name: object, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> str:
+    """Return `did you mean 'arm'? `, with which a remedy begins; nothing where none is near.
+
+    `cutoff` is how near, 1 for equal: the more, the less another name of the kind is taken for it.
+    """
     from difflib import get_close_matches
 
-    close = get_close_matches(str(name)[:LONGEST_NAME], list(known), n=count)
+    close = get_close_matches(str(name)[:LONGEST_NAME], list(known), n=count, cutoff=cutoff)
     return f"did you mean {' or '.join(map(repr, close))}? " if close else ""
 
 
@@ -213,7 +216,7 @@ class Given:
     def texts(self, remedy: str | None = None) -> tuple[str, ...]:
         """Return one text, or several, as a tuple."""
         value: object = self.value
-        if isinstance(value, str) or not isinstance(value, Iterable):
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             return (self.text(remedy),)
         return tuple(self.holding(x).text(remedy) for x in cast("Iterable[object]", value))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
@@ -17,6 +17,7 @@ from chainform.formulations import (
     FORMULATIONS,
     LINEAR,
     OF_FRAME,
+    OF_MOTION,
     PARTS,
     UNMOVED,
     Formulation,
@@ -25,6 +26,7 @@ from chainform.formulations import (
     check_frame,
     has_basic_joints,
     has_quaternions,
+    is_bound,
     outputs_in_scope,
     parse_request,
     refusal,
@@ -35,8 +37,8 @@ from chainform.formulations import (
     refuse_moving_base,
     uses_elements,
 )
-from chainform.given import Given
-from chainform.graph import FLOAT, Graph, base_outputs, evaluate
+from chainform.given import Given, near
+from chainform.graph import FLOAT, OF_OUTPUT, Graph, base_outputs, evaluate, parts_of
 from chainform.mechanism import (
     Mechanism,
     in_base,
@@ -45,7 +47,7 @@ from chainform.mechanism import (
     refuse_moments,
     with_unit_quaternions,
 )
-from chainform.model import CATALOGUE, Model, OutputEntry, output_of
+from chainform.model import CATALOGUE, LETTERS, Model, OutputEntry, output_of
 from chainform.readers import read
 from chainform.search import effort_of, stage_of
 
@@ -104,11 +106,11 @@ def derive(  # noqa: PLR0913, a front door
     if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)
+    refuse_elements(source, method.name)
     texts = _outputs(_defaults(source, method) if outputs is None else outputs)
     wanted = _requests(method, texts)
     effort_of(reduce)
     _choice("closure", closure, CLOSURES, "kind of closure")
-    refuse_elements(source, method.name)
     _check_base(source, method, wanted)
     free = parameters if isinstance(parameters, str) else names_in("parameters", parameters)
     settled = parametrise(source, free)
@@ -141,7 +143,8 @@ def _check_freedom(mechanism: Mechanism) -> None:
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
     available = available_outputs(mechanism, method.name)
-    return [output for output in OUTPUTS if output in available] or list(method.outputs)
+    usual = [output for output in OUTPUTS if output in available]
+    return usual or [output for output in method.outputs if output in available]
 
 
 def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
@@ -212,7 +215,8 @@ def _check_masses(
     names = {request.name for request in wanted}
     # Constraints may hold what has no mass, but not where forward dynamics comes first.
     first = "inverse_dynamics" not in method.outputs
-    solved = (*SOLVED, *LINEAR, *(CONSTRAINTS if first else ()))
+    linear = () if is_bound(mechanism) else LINEAR
+    solved = (*SOLVED, *linear, *(CONSTRAINTS if first else ()))
     if not names.intersection(solved) or uses_elements(mechanism):
         return
     if not lacks_inertia(mechanism):
@@ -270,20 +274,41 @@ def _outputs(outputs: Sequence[str]) -> list[str]:
 def _requests(method: Formulation, texts: Sequence[str]) -> list[OutputRequest]:
     """Return the outputs of the method that texts are made of."""
     choices = (*method.outputs, *COMMON)
-    bases = dict.fromkeys(base for text in texts for base in base_outputs(text))
+    bases = dict.fromkeys(base for text in texts for base in _bases(text))
     requests = [parse_request(base) for base in bases]
     for request in requests:
-        Given(request.name, "output", raises=DeriveError).choice(
-            choices, f"output of {method.name}"
-        )
-        if request.frame is not None and request.name not in OF_FRAME:
-            remedy = f"write {request.name} alone"
-            message = f"{request.name} is not a quantity of a frame"
+        name = LETTERS.get(request.name, request.name)
+        if name not in choices:
+            raise _no_output(name, method)
+        if request.frame is not None and request.name not in (*OF_FRAME, *OF_OUTPUT):
+            remedy = f"write {name} alone"
+            message = f"{name} is not a quantity of a frame"
             raise DeriveError(message, element=request.text, remedy=remedy)
     if not requests:
         remedy = f"choose from {', '.join(choices)}"
         raise DeriveError("no outputs are named", element="outputs", remedy=remedy)
     return requests
+
+
+def _no_output(name: str, method: Formulation) -> DeriveError:
+    """Return the error about an output that a method does not give, with what may be meant."""
+    able = [other.name for other in FORMULATIONS.values() if name in other.outputs]
+    if able:
+        message, remedy = f"{method.name} does not give {name}", f"take {' or '.join(able)}"
+        return DeriveError(message, element="formulation", remedy=remedy)
+    choices = (*method.outputs, *COMMON)
+    remedy = near(name, [*choices, *LETTERS], 3) + f"choices are {', '.join(choices)}"
+    return DeriveError(f"there is no output {name[:60]!r}", element="output", remedy=remedy)
+
+
+def _bases(text: str) -> Iterator[str]:
+    """Yield the outputs that a text is made of, those of which matrices are taken with them."""
+    for base in base_outputs(text):
+        yield base
+        parts = parts_of(base)
+        inside = parts.inside if parts.name in OF_OUTPUT else None
+        if inside is not None and parts_of(inside).whole not in OF_MOTION:
+            yield from _bases(inside)
 
 
 def names_in(what: str, value: object) -> tuple[str, ...]:

@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 import chainform as cf
 from chainform.formulations import FORMULATIONS
-from zoo import random_tree
-
-OFFSET = Fraction(1, 5)
-
-
-def coupled(seed: int) -> tuple[cf.Mechanism, cf.Mechanism, np.ndarray]:
-    """Return a tree, the same with its last joint driven by its first, and the projection."""
-    free = next(m for s in range(50) if (m := random_tree(seed + s)).nv >= 3)
-    n = free.nv
-    ratio = Fraction(-3, 2) if seed % 2 else Fraction(2)
-    follower = free.coordinate_records[-1].segment
-    segments = list(free.segments)
-    segments[follower] = replace(
-        segments[follower], coordinate=0, rate=0, ratio=ratio, offset=OFFSET
-    )
-    records = free.coordinate_records[:-1]
-    tied = replace(free, segments=tuple(segments), coordinate_records=records, rate_records=records)
-    projection = np.vstack([np.eye(n - 1), np.zeros(n - 1)])
-    projection[-1, 0] = float(ratio)
-    return free, tied, projection
+from zoo import OFFSET, coupled
 
 
 @pytest.mark.parametrize("seed", range(100, 1000, 120))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -12,12 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
+from bases import carried, on_moving_base
 from chainform.analysis.comparison import exact_state
 from chainform.graph import EXACT, evaluate
 from chainform.model import output_of
 from pinocchio_oracle import pin
 from robots import UrdfOracle, example_robot, robot_files
-from zoo import random_tree
+from zoo import coupled, loaded_tree, random_tree
 
 Array = NDArray[np.float64]
 
@@ -66,7 +68,7 @@ class DualArithmetic:
         if not isinstance(argument, Dual):
             return Dual(self.inner.call(function, argument))
         value = self.inner.call(function, argument.value)
-        if not argument.slope:
+        if not argument.slope or function == "sign":
             return Dual(value)
         match function:
             case "sin":
@@ -146,9 +148,36 @@ def test_first_derivatives_are_those_of_dual_numbers(seed: int) -> None:
         assert (found[f"derivative(inverse_dynamics,{by})"] == expected).all(), by
 
 
-@pytest.mark.parametrize("seed", TREES)
-def test_accelerations_have_the_derivatives_of_the_articulated_bodies(seed: int) -> None:
-    mechanism = tree(seed)
+KINDS: dict[str, Callable[[int], cf.Mechanism]] = {
+    "loaded": lambda seed: loaded_tree(700 + seed),
+    "coupled": lambda seed: coupled(100 + 120 * seed, Fraction(0))[1],
+    "moving base": lambda seed: on_moving_base(tree(TREES[seed]), seed),
+    "loaded moving base": lambda seed: on_moving_base(loaded_tree(740 + seed), seed),
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", KINDS)
+def test_composite_bodies_give_the_derivatives_of_accumulation(kind: str, seed: int) -> None:
+    mechanism = KINDS[kind](seed)
+    accumulated = cf.derive(mechanism, INVERSE, formulation="newton_euler").graph
+    state = exact_state(mechanism, accumulated.inputs.values(), seed)
+    expected = evaluate(accumulated, state, EXACT)
+    found = evaluate(cf.derive(mechanism, INVERSE).graph, state, EXACT)
+    for text in INVERSE:
+        assert (found[text] == expected[text]).all(), text
+
+
+FLYING: dict[str, Callable[[], cf.Mechanism]] = {
+    "moving base": lambda: on_moving_base(carried(loaded_tree(702)), 1),
+    "loaded": lambda: carried(loaded_tree(701)),
+    "loaded tree": lambda: carried(loaded_tree(704)),
+}
+
+
+@pytest.mark.parametrize("seed", [*TREES, *FLYING])
+def test_accelerations_have_the_derivatives_of_the_articulated_bodies(seed: int | str) -> None:
+    mechanism = tree(seed) if isinstance(seed, int) else FLYING[seed]()
     by = ("q", "qd", "tau")
     texts = [f"derivative(forward_dynamics,{word})" for word in by]
     try:

@@ -7,7 +7,7 @@ each value is L^a M^b T^c times the other, and a, b, c are what its unit says.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 
 import chainform as cf
 from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME, refusal
-from chainform.model import CATALOGUE, PER_VALUE
+from chainform.model import CATALOGUE, PER_VALUE, OutputEntry
 from element_models import everything
 
 SCALES = (2.0, 4.0, 8.0)
@@ -93,7 +93,9 @@ def units_of(mechanism: cf.Mechanism) -> list[int]:
     return kinds
 
 
-def values_at(name: str, output: str, scales: tuple[float, ...], formulation: str) -> Any:
+def values_at(
+    name: str, outputs: Sequence[str], scales: tuple[float, ...], formulation: str
+) -> dict[str, Any]:
     mechanism = BUILDERS[name](*scales)
     length, mass, time = scales
     slides = length ** np.array(units_of(mechanism))
@@ -112,12 +114,7 @@ def values_at(name: str, output: str, scales: tuple[float, ...], formulation: st
         "qdd": qdd / time**2,
         "tau": tau / slides**2 * work,
     }
-    return model(name, output, scales, formulation).evaluate(**state)[output]
-
-
-@cache
-def model(name: str, output: str, scales: tuple[float, ...], formulation: str) -> cf.Model:
-    return cf.derive(BUILDERS[name](*scales), [output], formulation=formulation)
+    return cf.derive(mechanism, outputs, formulation=formulation).evaluate(**state)
 
 
 def exponents(unit: str, index: tuple[int, ...], mechanism: cf.Mechanism) -> tuple[int, int, int]:
@@ -146,14 +143,21 @@ def exponents(unit: str, index: tuple[int, ...], mechanism: cf.Mechanism) -> tup
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_values_scale_as_their_units_say(name: str, formulation: str) -> None:
     mechanism = BUILDERS[name](1, 1, 1)
+    entries: dict[str, OutputEntry] = {}
     for entry in cf.quantities(mechanism, formulation):
         if entry.unit in ("", PER_VALUE) or (entry.of_frame and formulation != "auto"):
             continue
         text = f"{entry.name}(tool)" if entry.of_frame else entry.name
         if entry.name.startswith("operational") and mechanism.nv < 6:
             text = f"{entry.name}(tool,linear)"
-        scales = ((1.0, 1.0, 1.0), SCALES)
-        small, large = (values_at(name, text, scale, formulation) for scale in scales)
+        entries[text] = entry
+    assert bool(entries) == (refusal(mechanism, formulation) is None)
+    if not entries:
+        return
+    scales = ((1.0, 1.0, 1.0), SCALES)
+    one, other = (values_at(name, [*entries], scale, formulation) for scale in scales)
+    for text, entry in entries.items():
+        small, large = one[text], other[text]
         assert np.abs(small).max() > 0, text
         for index in np.ndindex(small.shape):
             powers = exponents(entry.unit, index, mechanism)
@@ -164,12 +168,12 @@ def test_values_scale_as_their_units_say(name: str, formulation: str) -> None:
 
 def test_manipulability_has_a_unit_for_each_singular_value() -> None:
     """Three joints turn in a plane: the linear rows have two singular values, in m/rad."""
-    units = {"(tool,linear)": 2, "(tool,angular)": 0}
-    for word, power in units.items():
-        scales = ((1.0, 1.0, 1.0), SCALES)
-        small, large = (values_at("planar", f"manipulability{word}", s, "auto") for s in scales)
-        assert small > 0
-        assert large == pytest.approx(small * SCALES[0] ** power, rel=1e-12)
+    powers = {"manipulability(tool,linear)": 2, "manipulability(tool,angular)": 0}
+    scales = ((1.0, 1.0, 1.0), SCALES)
+    small, large = (values_at("planar", [*powers], s, "auto") for s in scales)
+    for text, power in powers.items():
+        assert small[text] > 0
+        assert large[text] == pytest.approx(small[text] * SCALES[0] ** power, rel=1e-12)
 
 
 def test_the_documentation_has_the_table() -> None:
@@ -178,10 +182,16 @@ def test_the_documentation_has_the_table() -> None:
         page.partition("<!-- table of the catalogue")[2].partition("<!-- end")[0].splitlines()[1:]
     )
     for entry, line in zip(CATALOGUE.values(), lines[2:], strict=True):
-        frame = "(F)" if entry.of_frame else ""
-        letter = f"{entry.letter}{frame}" if entry.letter else ""
+        letter = f"{entry.letter}{entry.argument}" if entry.letter else ""
         shape = " × ".join(map(str, entry.shape)) or "()"
-        cells = (f"`{entry.name}{frame}`", letter, shape, entry.unit, entry.meaning, entry.equation)
+        cells = (
+            f"`{entry.name}{entry.argument}`",
+            letter,
+            shape,
+            entry.unit,
+            entry.meaning,
+            entry.equation,
+        )
         assert line == f"| {' | '.join(cells)} |"
 
 
@@ -204,10 +214,9 @@ def test_shapes_are_those_of_the_outputs(formulation: str) -> None:
         if refusal(mechanism, formulation) is not None:
             assert cf.quantities(mechanism, formulation) == ()
             continue
-        for entry in cf.quantities(mechanism, formulation):
-            if entry.of_frame:
-                continue
-            found = cf.derive(mechanism, [entry.name], formulation=formulation)
+        entries = [e for e in cf.quantities(mechanism, formulation) if not e.of_frame]
+        found = cf.derive(mechanism, [entry.name for entry in entries], formulation=formulation)
+        for entry in entries:
             assert found[entry.name].shape == entry.shape, (mechanism.name, entry.name)
 
 
@@ -215,9 +224,9 @@ def test_shapes_of_quantities_of_frames() -> None:
     mechanism = floating(1, 1, 1)
     entries = [entry for entry in cf.quantities(mechanism) if entry.of_frame]
     assert {entry.name for entry in entries} == set(OF_FRAME)
+    found = cf.derive(mechanism, [f"{entry.name}(tool)" for entry in entries])
     for entry in entries:
-        text = f"{entry.name}(tool)"
-        assert cf.derive(mechanism, [text])[text].shape == entry.shape
+        assert found[f"{entry.name}(tool)"].shape == entry.shape
 
 
 def test_without_a_mechanism_all_are_listed_with_letters_for_lengths() -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -25,6 +26,14 @@ def test_every_name_of_a_room_is_there(name: str) -> None:
         listed = set(vars(Door)["_modules"].func(room))
         assert listed == set(room.__all__)
         assert listed <= set(dir(room))
+
+
+@pytest.mark.parametrize("name", sorted(chainform.__all__))
+def test_annotations_can_be_read(name: str) -> None:
+    """Tools for documentation, and for forms, take the types from there."""
+    found = getattr(chainform, name)
+    if isinstance(found, type):
+        assert isinstance(get_type_hints(found), dict)
 
 
 def test_a_name_that_is_not_there() -> None:

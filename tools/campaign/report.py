@@ -28,6 +28,7 @@ import json
 import os
 import re
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,6 +37,7 @@ import numpy as np
 
 import chainform as cf
 from chainform import analysis
+from chainform.mechanism import parametrise
 from chainform.pipeline import available_outputs
 from chainform.readers import native_text, read_text, write_urdf
 from chainform.simulation import simulate_batch

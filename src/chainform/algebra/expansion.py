@@ -17,6 +17,10 @@ class TooMuchWorkError(Exception):
     """More products of terms were to be formed than allowed."""
 
 
+LARGEST_DEGREE = 1000
+"""Products of more factors are not multiplied out: a power of a power may have any number."""
+
+
 class Expansions:
     """Expansions of the variables of a system, as far as they have at most `limit` terms.
 
@@ -54,7 +58,7 @@ class Expansions:
             product: Sum = {EMPTY: coefficient}
             for v in sums.monomials.factors[monomial]:
                 other = self._known[self.sums.birth[v]]
-                if other is None:
+                if other is None or self._degree(product) + self._degree(other) > LARGEST_DEGREE:
                     return None
                 product = self.product(product, other)
                 if len(product) > self.limit:
@@ -63,6 +67,10 @@ class Expansions:
             if len(total) > self.limit:
                 return None
         return total
+
+    def _degree(self, terms: Sum) -> int:
+        factors = self.sums.monomials.factors
+        return max((len(factors[m]) for m in terms), default=0)
 
     def product(self, a: Sum, b: Sum) -> Sum:
         """Return a b in canonical form."""

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.formulations import ConstraintLaws, WorldColumns
+from chainform.formulations import ConstraintLaws, WorldColumns, rows_of, turn_cosine
 from chainform.graph import Builder, Graph, Scalar
 from chainform.mechanism import Mechanism
 from chainform.model import evaluate_states
-from chainform.simulation import rows_of, turn_cosine
 
 Array = NDArray[np.float64]
 

@@ -30,19 +30,11 @@ from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
 from chainform.errors import RunError
-from chainform.formulations import ConstraintRow, with_derivatives
+from chainform.formulations import MotionEquations, entry_of, with_derivatives
 from chainform.graph import CALLS, BatchPlan, Block, Builder, Graph, Scalar, include
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
-from chainform.simulation import (
-    Actuated,
-    EquationBuilder,
-    Mobility,
-    entry_of,
-    mobility,
-    rest_names,
-    rows_of,
-)
+from chainform.simulation import EquationBuilder, Mobility, mobility, rest_names
 
 Array = NDArray[np.float64]
 Point = Mapping[str, Array]
@@ -139,28 +131,18 @@ def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> Im
     sizes = {"q": mechanism.nq, "qd": nv, "qdd": nv, "tau": nv, "t": 1}
     sizes |= {"x": len(rest_names(mechanism)), "u": len(mechanism.actuators)}
     sizes |= {"force": len(mechanism.unknowns), "wrench": 6 * len(model.wrenches)}
-    given = {group: _inputs(builder, mechanism, group, size) for group, size in sizes.items()}
-    actuated = Actuated(mechanism, equations.kinematics, 0)
-    actuated.give(given["u"])
-    held = rows_of(builder, mechanism)
-    rows = [*held, *actuated.rows()]
-    sizes["sigma"] = len(rows)
-    given["sigma"] = _inputs(builder, mechanism, "sigma", len(rows))
-    x_rates = actuated.rates_under(rows)
-    zero = builder.number(0)
-    drives = [actuated.made.get(i, zero) + given["tau"][i] for i in range(nv)]
-    # The drive of a joint whose motion is prescribed is the multiplier of its row.
-    prescribed = {d.rate: d.actuator.name for d in actuated.drives if d.is_prescribed}
-    acting = [given["tau"][i] if i in prescribed else drives[i] for i in range(nv)]
-    lists = {
-        "balance": _balance(builder, model.graph, acting, rows, given["sigma"]),
-        "rows": [_along(builder, row, given["qdd"]) - row.gamma for row in rows],
-        "rates": [row.rate for row in held],
-        "x": x_rates,
-        "drives": drives,
-    }
+    for group, size in sizes.items():
+        _declare_inputs(builder, mechanism, group, size)
+    tau = [entry_of(builder, "tau", k) for k in range(nv)]
+    own = MotionEquations(builder, mechanism, tau, range(sizes["x"]))
+    sizes["sigma"] = len(own.rows)
+    _declare_inputs(builder, mechanism, "sigma", sizes["sigma"])
+    lists = own.parts()
+    del lists["states"]
+    efforts = lists.pop("efforts")
+    lists = {"balance": _balance(builder, model.graph, efforts), **lists}
     parts = _declared(builder, lists)
-    holonomic = np.array([row.value is not row.rate for row in held], dtype=np.bool_)
+    holonomic = np.array([row.value is not row.rate for row in own.held], dtype=np.bool_)
     return ImplicitEquations(
         mechanism,
         model.wrenches,
@@ -168,39 +150,27 @@ def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> Im
         parts,
         sizes,
         holonomic,
-        tuple(prescribed.values()),
+        tuple(own.prescribed.values()),
     )
 
 
-def _inputs(builder: Builder, mechanism: Mechanism, group: str, count: int) -> list[Scalar]:
-    """Return the inputs of a group, which are declared whole and in their order."""
+def _declare_inputs(builder: Builder, mechanism: Mechanism, group: str, count: int) -> None:
+    """Declare the inputs of a group, whole and in their order."""
+    names = [f"{group}{k + 1}" for k in range(count)]
     if group == "force":
-        return [builder.input(n, group, k) for k, n in enumerate(mechanism.unknowns)]
-    if group == "t":
-        return [builder.input("t", "t", 0)]
-    return [entry_of(builder, group, k) for k in range(count)]
+        names = list(mechanism.unknowns)
+    elif group == "t":
+        names = ["t"]
+    for k, name in enumerate(names):
+        builder.input(name, group, k)
 
 
-def _balance(
-    builder: Builder,
-    graph: Graph,
-    drives: Sequence[Scalar],
-    rows: Sequence[ConstraintRow],
-    s: Sequence[Scalar],
-) -> list[Scalar]:
+def _balance(builder: Builder, graph: Graph, efforts: Sequence[Scalar]) -> list[Scalar]:
+    """Return what inverse dynamics and the efforts leave over."""
     reactions = [item.name for item in graph.inputs.values() if item.group == "sigma"]
     given = dict.fromkeys(reactions, builder.number(0))
-    balance = list(include(builder, graph, given, ["inverse_dynamics"])["inverse_dynamics"])
-    for i, drive in enumerate(drives):
-        balance[i] = balance[i] - drive
-        for row, multiplier in zip(rows, s, strict=True):
-            if i in row.J:
-                balance[i] = balance[i] - row.J[i] * multiplier
-    return balance
-
-
-def _along(builder: Builder, row: ConstraintRow, rates: Sequence[Scalar]) -> Scalar:
-    return sum((entry * rates[k] for k, entry in row.J.items()), builder.number(0))
+    needed = include(builder, graph, given, ["inverse_dynamics"])["inverse_dynamics"]
+    return [tau - effort for tau, effort in zip(needed, efforts, strict=True)]
 
 
 def _declared(builder: Builder, lists: Mapping[str, Sequence[Scalar]]) -> dict[str, slice]:
@@ -345,8 +315,8 @@ def _check_rows(mechanism: Mechanism, point: Mapping[str, Array]) -> None:
             refuse_singular(mechanism, mobility(mechanism, point["q"], t=t))
         message, remedy = error.message.replace("of the motion", "of the state"), error.remedy
         if message != error.message:
-            remedy = "chainform.simulation.assemble closes loops, and analysis.complete finds all "
-            remedy += "coordinates and rates from independent ones"
+            remedy = 'name independent coordinates alone, as in q={"crank": 0.4}, and the others '
+            remedy += "follow; chainform.simulation.assemble closes loops, too"
         raise RunError(message, file=mechanism.file, element="state", remedy=remedy) from None
 
 

@@ -233,8 +233,9 @@ def _named(
     if text not in known:
         words = [group for group, size in equations.sizes.items() if size and group in GROUPS]
         names = [*words, *known, *(each[2] for each in every)]
+        more = "; name frames in wrenches for wrench" if text == "wrench" else ""
         raise argument("inputs", text).unknown(
-            "input", names, f"inputs are {', '.join(words)}, or one of them by its name"
+            "input", names, f"inputs are {', '.join(words)}, or one of them by its name{more}"
         )
     return next(each for each in every if each[:2] == known[text])
 

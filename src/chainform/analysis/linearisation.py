@@ -1,8 +1,7 @@
 """Linear equations of small motions about a state: z' = A z + B w, y = C z + D w.
 
 symbol   meaning
-z        displacements of the independent coordinates, changes of the independent rates, changes of
-         those states of actuators that are not q and qd
+z        displacements of independent coordinates, changes of independent rates, states of actuators
 w, y     changes of inputs and outputs
 xi       displacements of all coordinates along the rates; where no joint has a quaternion, of q
 J, f     rows of loops and constraints, and their rates, which stay zero; J_h those of positions
@@ -47,12 +46,13 @@ from chainform.analysis.linear_variables import (
     rate_names,
 )
 from chainform.errors import RunError
-from chainform.given import counted
+from chainform.formulations import coordinate_of
+from chainform.given import argument, counted
 from chainform.mechanism import JointKind, Mechanism, float_of, known_values
 from chainform.pipeline import names_in
 from chainform.readers import read
 from chainform.runtime import Key, LruCache
-from chainform.simulation import coordinate_of, parameters_of, rest_names, whole_states
+from chainform.simulation import parameters_of, rest_names, whole_states
 
 Array = NDArray[np.float64]
 
@@ -133,24 +133,25 @@ def _short(names: Sequence[str]) -> str:
 
 def linearise(
     mechanism: Mechanism | str | PathLike[str],
-    outputs: Sequence[str] | None = None,
+    state: Mapping[str, Any] | None = None,
     *,
+    outputs: Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
     independent: Sequence[str] | None = None,
     wrenches: Sequence[str] = (),
     values: Mapping[str, Any] | None = None,
-    **state: Unpack[StateOptions],
+    **parts: Unpack[StateOptions],
 ) -> Linearisation:
     """Return the linear equations of small motions about a state.
 
-    The state is q, qd, x, u, tau, force, wrench and t, each an array or a table by names, and zero
-    where it is not given.
-    `outputs` are texts as in `derive`, names of coordinates, rates (`der(crank)`) and states of
-    actuators, or q, qd, qdd, x, drives; by default the states. `inputs` are names of joints (their
-    tau), signals, unknown forces and entries of wrenches, or tau, u, force, wrench; by default the
-    signals of actuators, then the unknown forces, and tau of all joints where there is neither,
-    and always the wrenches on the frames in `wrenches`. `independent` names coordinates that shall
-    be independent where loops or constraints bind some. `values` are those of parameters.
+    `state` has q, qd, x, u, tau, force, wrench and t, each an array or a table by names, zero where
+    it is not given; they may be arguments of their own. `outputs` are texts as in `derive`, names
+    of coordinates, rates (`der(crank)`) and states of actuators, or q, qd, qdd, x, drives; by
+    default the states. `inputs` are names of joints (their tau), signals, unknown forces and
+    entries of wrenches, or tau, u, force, wrench; by default the signals of actuators, then the
+    unknown forces, and tau of all joints where there is neither, and always the wrenches on the
+    frames in `wrenches`. `independent` names coordinates that shall be independent where loops or
+    constraints bind some. `values` are those of parameters.
 
     The state must fit loops and constraints. It need not be an equilibrium: then the equations are
     those of small deviations from the motion through it, at this instant.
@@ -160,9 +161,8 @@ def linearise(
     frames = names_in("wrenches", wrenches)
     key = Key((moving.name, moving.nv, frames), (moving,))
     equations = EQUATIONS.get(key, lambda: implicit_equations(moving, frames))
-    motion = _SmallMotion(equations, state, inputs, independent)
-    wanted = motion.outputs(outputs)
-    n = len(motion.states)
+    motion = _SmallMotion(equations, _whole_state(state, parts), inputs, independent)
+    wanted, n = motion.outputs(outputs), len(motion.states)
     return Linearisation(
         moving,
         motion.rates[:, :n],
@@ -179,6 +179,15 @@ def linearise(
         motion.tolerance,
         motion.notes(),
     )
+
+
+def _whole_state(state: object, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state that is given as a table, by its parts, or both."""
+    given = argument("state", {} if state is None else state)
+    table = given.table(StateOptions.__annotations__, 'write {"q": [...], "qd": [...]}').value
+    for name in table.keys() & parts.keys():
+        raise given.error(f"{name} is given twice", "give it in the table or as an argument")
+    return {**table, **parts}
 
 
 class _SmallMotion:
@@ -261,8 +270,7 @@ class _SmallMotion:
         for segment in mechanism.segments:
             if segment.rate is None or not segment.joint.kind.has_quaternion:
                 continue
-            free = segment.joint.kind is JointKind.FREE
-            first = segment.rate
+            free, first = segment.joint.kind is JointKind.FREE, segment.rate
             turn = slice(first + 3 * free, first + 3 * free + 3)
             matrix[turn, turn] = _cross(qd[turn])
             if free:

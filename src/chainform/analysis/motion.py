@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
 from chainform.errors import RunError
-from chainform.formulations import Kinematics, Laws
+from chainform.formulations import Kinematics, Laws, coordinate_of
 from chainform.given import Given, finite_array, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import LawReader, Mechanism, reader_of
@@ -30,7 +30,6 @@ from chainform.simulation import (
     ConstraintResiduals,
     Places,
     assemble,
-    coordinate_of,
     descend,
     free_rates,
     initial_state,
@@ -254,7 +253,7 @@ def _predicted(
     gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], free: Places
 ) -> Array:
     """Return the pose after a step of the basic coordinates, the others along the tangent."""
-    J, change = gaps.at(q)[1], np.zeros(gaps.mechanism.nv)
+    J, change = gaps.position_slopes(q), np.zeros(gaps.mechanism.nv)
     for rate, amount in step.items():
         change[rate] = amount
     change[free] = np.linalg.lstsq(J[:, free], -J @ change, rcond=SUPPLEMENTARY_RANK)[0]

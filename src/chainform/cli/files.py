@@ -24,9 +24,11 @@ READING = ("base", "mimic", "snap", "root", "tips")
 """The options that are handed to the reader when they are given."""
 OF_REDUCTION = ("reduce", "budget", "steps_made", "seed", "cores", "sine_cost")
 """Options of a reduction, which `reduce` takes with a stored model."""
+OF_DERIVATION = ("formulation", "parameters", "closure", "wrenches", "without")
+"""Options that say how equations are derived."""
 OF_MECHANISM = (
     *("base", "mimic", "snap", "root", "tips", "payload", "frames"),
-    *("formulation", "parameters", "closure", "wrenches", "without"),
+    *OF_DERIVATION,
 )
 """Options that say how a mechanism is read and derived."""
 OF_FILE = (*OF_MECHANISM, *OF_REDUCTION)
@@ -248,16 +250,17 @@ def _files_here() -> list[Path]:
 
 
 def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with these of its outputs only, in this order."""
+    """Return the model with these outputs only, in this order: its own, and derivatives of them."""
+    graph = model.graph_with(outputs)
     for name in outputs:
-        if name not in model.outputs:
+        if name not in graph.outputs:
             raise ReadError(
                 "the model does not have this output",
                 element=name,
                 remedy=f"it has {', '.join(model.outputs)}; derive it anew for more",
             )
-    blocks = {name: model.graph.outputs[name] for name in outputs}
-    return replace(model, graph=replace(model.graph, outputs=blocks))
+    blocks = {name: graph.outputs[name] for name in outputs}
+    return replace(model, graph=replace(graph, outputs=blocks))
 
 
 def check_free(model: Model, names: str | Sequence[str] | None) -> None:

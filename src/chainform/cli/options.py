@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,12 +10,27 @@ from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outp
 from chainform.cli.model_report import LeftOut
 from chainform.cli.printing import tell
 from chainform.cli.progress import search_progress
-from chainform.cli.selection import bad_input, by_own_name, output_with, parse_request, with_entries
+from chainform.cli.selection import (
+    bad_input,
+    chosen_requests,
+    definitions,
+    output_with,
+    own_names,
+    split_list,
+    wanted_texts,
+    with_entries,
+)
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS, REGRESSORS, WHOLE_BODIES
-from chainform.graph import divided
+from chainform.graph import OF_OUTPUT, base_outputs
 from chainform.mechanism import Mechanism, in_base
-from chainform.model import CATALOGUE, FRAME_LETTERS, LETTERS, Model, output_of
+from chainform.model import (
+    CATALOGUE,
+    FRAME_LETTERS,
+    LETTERS,
+    Model,
+    output_of,
+)
 from chainform.pipeline import CLOSURES, OUTPUTS, SOLVED, available_outputs, derive
 from chainform.search import EFFORTS, effort_of
 
@@ -35,13 +49,15 @@ def add_outputs(parser: ArgumentParser, default: str) -> None:
     letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
     without = ", ".join(e.name for e in CATALOGUE.values() if e.letter is None)
     of_frame = ", ".join(f"{letter}(F) {name}(F)" for letter, name in FRAME_LETTERS.items())
+    of_output = ", ".join(f"{letter}(Y)" for letter in OF_OUTPUT.values())
     add_list(
         parser,
         "--outputs",
         "NAME",
         f"outputs, by name or letter, where no model is saved with indices from 1 as in "
         f"H[1,2]: {letters}; {without}; and, in "
-        f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
+        f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes; "
+        f"of an output Y: {of_output}, derivative(Y,q) "
         f"(default: {default})",
     )
 
@@ -130,17 +146,6 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True, default: str =
 # --- lists and numbers ------------------------------------------------------------------------
 
 
-def split_list(texts: Iterable[str]) -> list[str]:
-    """Return the items of texts in which commas or spaces separate them, outside of brackets.
-
-    What stands in brackets belongs to the item: jacobian(tool, local)[1, 2], d(tau)/d(q).
-    """
-    # A bracket may stand apart from its word.
-    joined = re.sub(r"\s+(?=[(\[])", "", " ".join(texts))
-    words = (word for item in divided(joined, ",") for word in divided(item, " "))
-    return [word for word in words if word]
-
-
 def parameter_choice(text: str | None) -> str | list[str] | None:
     """Return numeric, symbolic or base as it is, anything else as a list of patterns."""
     if text is None or text in ("numeric", "symbolic", "base"):
@@ -185,24 +190,7 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
     if args.outputs is None:
         return list(default)
     with bad_input():
-        texts = split_list(args.outputs)
-        known = () if args.stored is None else args.stored.outputs
-        return list(dict.fromkeys(t if t in known else output_of(t) for t in texts))
-
-
-def definitions(args: Namespace) -> dict[str, str]:
-    """Return the outputs of `--define` by name, as they were written."""
-    found: dict[str, str] = {}
-    for text in getattr(args, "define", None) or ():
-        name, equals, expression = (part.strip() for part in text.partition("="))
-        if not (name and equals and expression):
-            message = f"{text[:60]!r} is not NAME=EXPRESSION"
-            raise ReadError(message, element="--define", remedy="write 'power = tau1*qd1'")
-        if name in found:
-            message = f"{name[:60]} is defined twice"
-            raise ReadError(message, element="--define", remedy="give one another name")
-        found[name] = expression
-    return found
+        return list(dict.fromkeys(output_of(t, own_names(args)) for t in wanted_texts(args)))
 
 
 def derive_named(
@@ -217,8 +205,8 @@ def derive_named(
     """
     if args.outputs is None:
         return derive_chosen(mechanism, args, default, parameters)
-    texts = split_list(args.outputs)
-    requests = [by_own_name(args.stored, parse_request(text)) for text in texts]
+    texts = wanted_texts(args)
+    requests = chosen_requests(args, texts)
     known = all_outputs(mechanism, args)
     outputs = [output_with(request.name, known, mechanism) for request in requests]
     model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)
@@ -272,7 +260,7 @@ def derive_chosen(
     the others named or, where there are none, over the usual ones.
     """
     own = definitions(args)
-    names = [name for name in outputs if name not in own]
+    names = [name for name in outputs if not any(base in own for base in base_outputs(name))]
     if own and not names:
         names = [name for name in usual_outputs(mechanism, args) if name not in own]
     effort = reduction_options(args)
@@ -281,6 +269,8 @@ def derive_chosen(
         with bad_input("--define"):
             model = model.with_outputs(own)
         model = with_outputs(model, outputs)
+    for note in model.notes:
+        tell(note)
     if effort["effort"] == "none":
         return model
     with search_progress(args) as progress:
@@ -305,10 +295,7 @@ def _plain(
         wrenches=chosen_wrenches(mechanism, args),
         without=split_list(args.without or ()),
     )
-    derived = derive(mechanism, outputs, **options)
-    for note in derived.notes:
-        tell(note)
-    return derived
+    return derive(mechanism, outputs, **options)
 
 
 def derive_wanted(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,11 +18,10 @@ from chainform.given import near
 from chainform.graph import (
     Block,
     Index,
+    divided,
     fits,
     indices_text,
-    is_plain,
     numpy_indices,
-    parts_of,
 )
 from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import (
@@ -60,10 +61,53 @@ class Selection:
 # --- names ----------------------------------------------------------------------------------
 
 
-def parse_request(text: str) -> EntryRequest:
-    """Return what a QUANTITY on the command line means."""
+def parse_request(text: str, is_own: Callable[[str], bool] | None = None) -> EntryRequest:
+    """Return what a QUANTITY on the command line means; names that `is_own` knows stay."""
     with bad_input():
-        return parse_quantity(text)
+        return parse_quantity(text, is_own)
+
+
+def split_list(texts: Iterable[str]) -> list[str]:
+    """Return the items of texts in which commas or spaces separate them, outside of brackets.
+
+    What stands in brackets belongs to the item: jacobian(tool, local)[1, 2], d(tau)/d(q).
+    """
+    # A bracket may stand apart from its word.
+    joined = re.sub(r"\s+(?=[(\[])", "", " ".join(texts))
+    words = (word for item in divided(joined, ",") for word in divided(item, " "))
+    return [word for word in words if word]
+
+
+def chosen_requests(args: Namespace, texts: Iterable[str]) -> list[EntryRequest]:
+    """Return what texts mean: names of the stored model and of `--define` first, then letters."""
+    return [parse_request(text, own_names(args)) for text in texts]
+
+
+def own_names(args: Namespace) -> Callable[[str], bool]:
+    own, stored = definitions(args), args.stored
+    return lambda name: name in own or (stored is not None and has_name(stored.graph, name))
+
+
+def wanted_texts(args: Namespace) -> list[str]:
+    """Return what `--outputs` names; with it those of `--define`, if it names none of them."""
+    texts, own = split_list(args.outputs), definitions(args)
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    return texts if words.intersection(own) else [*texts, *own]
+
+
+def definitions(args: Namespace) -> dict[str, str]:
+    """Return the outputs of `--define` by name, as they were written."""
+    found: dict[str, str] = {}
+    for text in getattr(args, "define", None) or ():
+        name, equals, expression = (part.strip() for part in text.partition("="))
+        if not (name and equals and expression):
+            message = f"{text[:60]!r} is not NAME=EXPRESSION"
+            raise ReadError(message, element="--define", remedy="write 'power = tau1*qd1'")
+        if name in found:
+            message = f"{name[:60]} is defined twice"
+            raise ReadError(message, element="--define", remedy="give one another name")
+        found[name] = expression
+    return found
 
 
 @contextmanager
@@ -96,7 +140,7 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
     with bad_input():
-        return replace(model, graph=select_outputs(model.graph, texts))
+        return replace(model, graph=select_outputs(model.graph_with(texts), texts))
 
 
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:
@@ -166,14 +210,9 @@ def is_known(model: Model, request: EntryRequest) -> bool:
     return request.name in model or has_name(model.graph, model.input_name(request.name))
 
 
-def by_own_name(model: Model | None, request: EntryRequest) -> EntryRequest:
-    """Return a request by the name that it has in a model, if there is one; else by the letter."""
-    if model is None:
-        return request
-    parts = parts_of(request.text) if is_plain(request.text) else None
-    if parts is None or not has_name(model.graph, parts.whole):
-        return request
-    return replace(request, name=parts.whole)
+def by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
+    """Return a request by the names that a model has, where it has them; else by letters."""
+    return parse_request(request.text, partial(has_name, model.graph))
 
 
 def select(model: Model, request: EntryRequest) -> Selection:

@@ -143,9 +143,11 @@ def read_json(source: str) -> Any:
             f"this is not JSON: {problem.msg}",
             file=file,
             element=f"line {problem.lineno}, column {problem.colno}",
+            remedy='names stand in double quotes, numbers in lists: {"q": [0.1, 0.2]}',
         ) from None
     except RecursionError:
-        raise ReadError("lists or tables are nested too deeply", file=file) from None
+        remedy = 'write {"q": [0.1, 0.2]}'
+        raise ReadError("lists are nested too deeply", file=file, remedy=remedy) from None
 
 
 def name_of(source: str) -> str:
@@ -190,9 +192,9 @@ def _decoded(data: bytes, file: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise ReadError(
-            "the text is not UTF-8", file=file, element=f"byte {problem.start + 1}"
-        ) from None
+        place, remedy = f"byte {problem.start + 1}", "save it as UTF-8"
+        message = "the text is not UTF-8"
+        raise ReadError(message, file=file, element=place, remedy=remedy) from None
 
 
 def _record(pairs: Sequence[tuple[str, Any]], file: str) -> dict[str, Any]:

@@ -12,22 +12,39 @@ from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
+from chainform.formulations.composite_derivatives import composite_derivatives
 from chainform.formulations.constrained import ConstrainedEquations
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
-from chainform.formulations.linear_matrices import LINEAR, declare_linear
+from chainform.formulations.linear_matrices import LINEAR, OF_MOTION, LinearMatrices
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.operators import Operators, seams, with_derivatives
+from chainform.formulations.operators import (
+    Operators,
+    composite_slopes,
+    seams,
+    with_derivatives,
+)
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
+from chainform.formulations.shared.actuators import (
+    Actuated,
+    Share,
+    coordinate_of,
+    entry_of,
+    rest_places,
+    shares_of,
+)
 from chainform.formulations.shared.closure_jacobian import basic_rates, has_basic_joints
 from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
 from chainform.formulations.shared.drives import Drive
 from chainform.formulations.shared.forces import generalised_forces, passive_forces
+from chainform.formulations.shared.independent_rates import is_bound
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
+from chainform.formulations.shared.loop_rows import rows_of, turn_cosine
+from chainform.formulations.shared.motion_equations import MotionEquations
 from chainform.formulations.shared.options import (
     OF_ROWS,
     PART_CHOICES,
@@ -65,7 +82,7 @@ from chainform.formulations.shared.scope import (
 )
 from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Graph, base_outputs
-from chainform.mechanism import Mechanism
+from chainform.mechanism import GROUND, JointKind, Mechanism
 
 MOST_RANKS = 5
 """How many other choices of axes are built."""
@@ -98,9 +115,10 @@ class Formulation:
         accelerations = self._accelerations(builder, mechanism, outputs, options)
         bases = list(dict.fromkeys(base for text in outputs for base in base_outputs(text)))
         requests = [parse_request(base) for base in bases if base not in builder.outputs]
+        linear = LinearMatrices(builder, mechanism, self._graph_of(mechanism, options))
         for request in requests:
             if request.name in LINEAR:
-                declare_linear(builder, mechanism, request.name, self._graph_of(mechanism, options))
+                linear.declare(request)
         requests = [request for request in requests if request.name not in LINEAR]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
@@ -111,6 +129,10 @@ class Formulation:
             for request in others:
                 quantities.build(request)
             choices = {**choices, **quantities.choices}
+        slopes = composite_slopes(outputs) if self.name == "auto" else []
+        if slopes and not uses_elements(mechanism):
+            axes = options.in_axes(choices)
+            choices = {**choices, **composite_derivatives(builder, mechanism, slopes, axes)}
         operators = Operators(builder, mechanism, accelerations)
         operators.expect(outputs)
         builder.quantities |= {base: builder.outputs[base] for base in bases if base not in outputs}
@@ -127,7 +149,13 @@ class Formulation:
 
         graph_of = self._graph_of(mechanism, options)
         self.build(builder, mechanism, ["mass_matrix"], options)
-        return SolvedAccelerations(builder, mechanism.nv, graph_of)
+        is_flying = any(
+            segment.parent == GROUND and segment.joint.kind is JointKind.FREE
+            for segment in mechanism.segments
+        )
+        has_composites = is_flying and not uses_elements(mechanism)
+        split_of = partial(_split_slopes, mechanism, options) if has_composites else None
+        return SolvedAccelerations(builder, mechanism.nv, graph_of, split_of)
 
     def _graph_of(self, mechanism: Mechanism, options: Options) -> GraphOf:
         """Return what gives the graph of other outputs; the choices of axes are ranked once."""
@@ -162,6 +190,13 @@ def _builder(mechanism: Mechanism) -> Builder:
         for index in range(count):
             builder.input(f"{group}{index + 1}", group, index)
     return builder
+
+
+def _split_slopes(mechanism: Mechanism, options: Options, outputs: Sequence[str]) -> Graph:
+    """Return derivatives of inverse dynamics without common accelerations, and these."""
+    builder = _builder(mechanism)
+    composite_derivatives(builder, mechanism, outputs, options)
+    return builder.finish()
 
 
 CONSTRAINTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
@@ -303,6 +338,7 @@ __all__ = [
     "COMMON",
     "COMPLETE",
     "CONSTRAINTS",
+    "OF_MOTION",
     "FORMULATIONS",
     "LARGEST",
     "LINEAR",
@@ -313,6 +349,7 @@ __all__ = [
     "REGRESSORS",
     "UNMOVED",
     "WHOLE_BODIES",
+    "Actuated",
     "AxisChoices",
     "BuilderArithmetic",
     "ConstraintLaws",
@@ -321,15 +358,20 @@ __all__ = [
     "Formulation",
     "Kinematics",
     "Laws",
+    "MotionEquations",
     "Options",
     "OutputRequest",
+    "Share",
     "WorldColumns",
     "basic_rates",
     "check_frame",
+    "coordinate_of",
+    "entry_of",
     "generalised_forces",
     "has_basic_joints",
     "has_coupled",
     "has_quaternions",
+    "is_bound",
     "outputs_in_scope",
     "parse_request",
     "passive_forces",
@@ -339,8 +381,12 @@ __all__ = [
     "refuse_massless",
     "refuse_moving_base",
     "refusal",
+    "rest_places",
+    "rows_of",
     "seams",
+    "shares_of",
     "solve",
+    "turn_cosine",
     "uses_elements",
     "with_derivatives",
 ]

@@ -4,12 +4,15 @@ They follow from inverse dynamics at these accelerations, by the factors of H th
 anyway: with ID(q, qd, qdd, ...) = tau,
 
     H d qdd = d tau - d ID     at constant qdd
+
+What accelerates a free root and all it carries alike, Y of composite_derivatives.py, needs no H.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainform.formulations.composite_derivatives import COMMON
 from chainform.formulations.shared.directions import Directions
 from chainform.formulations.shared.options import GraphOf
 from chainform.formulations.shared.outputs import Factorisation, declare
@@ -17,11 +20,17 @@ from chainform.graph import Builder, Direction, Scalar, include, is_zero
 
 
 class SolvedAccelerations:
-    """The accelerations of a mechanism whose mass matrix is an output of the builder."""
+    """The accelerations of a mechanism whose mass matrix is an output of the builder.
 
-    def __init__(self, builder: Builder, nv: int, graph_of: GraphOf) -> None:
+    `split_of` gives derivatives of inverse dynamics without common accelerations, and these.
+    """
+
+    def __init__(
+        self, builder: Builder, nv: int, graph_of: GraphOf, split_of: GraphOf | None
+    ) -> None:
         self.builder = builder
         self.graph_of = graph_of
+        self.split_of = split_of
         self._known: dict[str, list[list[Scalar]]] = {}
         self._expected: list[str] = []
         self._entries: dict[str, tuple[Scalar, ...]] = {}
@@ -52,29 +61,46 @@ class SolvedAccelerations:
             return [[number(int(i == place)) for i in range(nv)] for place in places]
         if group == "qdd":
             return [[number(0)] * nv for _ in by.each]
-        entries = self._slopes(f"derivative(inverse_dynamics,{by.word})")
+        entries = self._slopes(by.word)
         count = len(by.each)
         return [[-entries[i * count + k] for i in range(nv)] for k in range(count)]
 
     def expect(self, words: Sequence[str]) -> None:
         """Announce by what derivatives are wanted: those of inverse dynamics share their sweeps."""
         plain = [word for word in words if word.rstrip("0123456789") not in ("tau", "qdd")]
-        self._expected = [f"derivative(inverse_dynamics,{word})" for word in plain]
+        self._expected = plain
 
-    def _slopes(self, text: str) -> tuple[Scalar, ...]:
+    def _slopes(self, word: str) -> tuple[Scalar, ...]:
         """Return the entries of a derivative of inverse dynamics at the accelerations."""
+        text = f"derivative(inverse_dynamics,{word})"
         if text not in self._entries:
-            texts = list(dict.fromkeys([text, *self._expected]))
+            words = [w for w in self._expected if self._is_split(w) == self._is_split(word)]
+            words = list(dict.fromkeys([word, *words]))
+            texts = [f"derivative(inverse_dynamics,{w})" for w in words]
+            graph_of = self.graph_of
+            if self.split_of is not None and self._is_split(word):
+                graph_of = self.split_of
+                texts += [COMMON[w] for w in words]
             given = {f"qdd{k + 1}": value for k, value in enumerate(self.qdd)}
-            self._entries |= include(self.builder, self.graph_of(texts), given, texts)
+            self._entries |= include(self.builder, graph_of(texts), given, texts)
         return self._entries[text]
 
     def derivatives(self, by: Directions) -> list[list[Scalar]]:
         """Return the derivatives of the accelerations, a row for each of them."""
+        if by.word == "tau":
+            x, each = self.factors.inverted(), range(len(self.qdd))
+            self._known.setdefault(by.word, [[x[i, k] for k in each] for i in each])
         if by.word not in self._known:
             columns = [self._solved(column) for column in self._columns(by)]
-            self._known[by.word] = [list(row) for row in zip(*columns, strict=True)]
+            rows = [list(row) for row in zip(*columns, strict=True)]
+            if self._is_split(by.word):
+                common = iter(self._entries[COMMON[by.word]])
+                rows = [[value - next(common) for value in row] for row in rows]
+            self._known[by.word] = rows
         return self._known[by.word]
+
+    def _is_split(self, word: str) -> bool:
+        return self.split_of is not None and word in COMMON
 
     def tangents(self, by: Directions, name: str) -> Direction:
         """Return how the accelerations change in one direction."""

@@ -67,7 +67,7 @@ def _matrices(
     if "coriolis" not in outputs or has_quaternions(mechanism):
         return composite_body(builder, mechanism, outputs, options)
     chosen = [options.axes.get((name, *outputs)) for name in ("composite_body", "lagrange")]
-    prices = [axes.operations for axes in chosen if axes]
+    prices = [axes.operations for axes in chosen if axes and axes.operations is not None]
     choices: AxisChoices = {}
     if len(prices) < len(chosen):
         prices, choices = _prices((composite_body, lagrange), mechanism, outputs, options)

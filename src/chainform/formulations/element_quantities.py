@@ -13,9 +13,9 @@ from functools import cached_property
 from chainform.errors import DeriveError
 from chainform.formulations.elements import ElementEquation
 from chainform.formulations.momentum import Six, refuse_without_mass
-from chainform.formulations.operational_space import OperationalSpace, Rows
+from chainform.formulations.operational_space import QuantityBuilder, Rows
 from chainform.formulations.shared.kinematics import AXES
-from chainform.formulations.shared.options import PLAIN, AxisChoices, Options, OutputRequest
+from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import declare
 from chainform.given import Given, listed
 from chainform.graph import Builder, Scalar, Tangents, is_zero
@@ -23,30 +23,13 @@ from chainform.mechanism import GROUND_NAME, Mechanism
 from chainform.spatial import Vector, add, apply, cross, scale, subtract
 
 
-class ElementQuantities:
+class ElementQuantities(QuantityBuilder):
     """Builds quantities into one graph."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
-        self.builder = builder
-        self.mechanism = mechanism
-        self.options = options
+        super().__init__(builder, mechanism, options)
         self.equation = ElementEquation(builder, mechanism, options)
         self.frames = self.equation.frames
-
-    @property
-    def choices(self) -> AxisChoices:
-        """The choices of axes that were ranked."""
-        return self.space.choices
-
-    @cached_property
-    def space(self) -> OperationalSpace:
-        """What needs the mass matrix."""
-        return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
-
-    def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
-        """Return rows of the Jacobian of a request, built in this or another builder."""
-        own = self if builder is self.builder else ElementQuantities(builder, self.mechanism)
-        return own.rows(request)
 
     def rows(self, request: OutputRequest) -> Rows:
         """Return the rows of the Jacobian that a request is about."""

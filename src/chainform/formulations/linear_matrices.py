@@ -1,152 +1,201 @@
-"""Matrices of small motions about a state, as formulas: z' = A z + B w, of open mechanisms.
+"""Matrices of small motions about a state, as formulas: z' = A z + B w, y = C z + D w.
 
 symbol   meaning
-z        displacements along the rates, then changes of the rates; with actuators those of joints
-         whose motion no actuator has among its states, then x of all actuators
-w        tau; with actuators their signals u
+z        displacements of the independent coordinates, changes of the independent rates, and of
+         those states of actuators that are not q and qd
+w        signals of actuators and unknown forces, or tau; and outer wrenches
 A, B     state_matrix and input_matrix
+C, D     output_matrix(y) and feedthrough_matrix(y): a row for each entry of the output y
 
-    A = [ - ad(qd)     1        ]    B = [ 0           ]    without actuators
-        [ dqdd/dq      dqdd/dqd ]        [ dqdd/dtau   ]
+    dy = (dy/dq) xi + (dy/dqd) dqd + (dy/dqdd) dqdd + ...    each factor from small_motions.py
 
-ad(qd) is there for joints with quaternions, whose axes turn while they are displaced: with v and w
-in its own axes, xi_v' = dv - w x xi_v - v x xi_w and xi_w' = dw - w x xi_w.
+Accelerations, drives and forces in loops are those of the motion: they are eliminated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
 
 from chainform.errors import DeriveError
-from chainform.formulations.shared.drives import Drive, drives_of
-from chainform.formulations.shared.options import GraphOf
-from chainform.formulations.shared.outputs import Key, declare
-from chainform.graph import Builder, Scalar, include
-from chainform.mechanism import JointKind, Mechanism
+from chainform.formulations.shared.options import GraphOf, OutputRequest
+from chainform.formulations.small_motions import Changes, Column, Matrix, SmallMotions, add, product
+from chainform.graph import (
+    FACTORS,
+    OF_OUTPUT,
+    Block,
+    Builder,
+    Input,
+    canonical,
+    chosen_entries,
+    include,
+    is_zero,
+    parts_of,
+)
+from chainform.mechanism import Mechanism
 
-LINEAR = ("state_matrix", "input_matrix")
-"""The matrices of small motions."""
-LETTER = {"state_matrix": "Az", "input_matrix": "Bz"}
-
-
-def declare_linear(builder: Builder, mechanism: Mechanism, output: str, graph_of: GraphOf) -> None:
-    """Declare one of the matrices."""
-    _refuse_bound(mechanism, output)
-    matrices = _Matrices(builder, mechanism, graph_of)
-    rows = matrices.columns(output)
-    entries: dict[Key, Scalar] = {}
-    for k, column in enumerate(rows):
-        entries |= {(i, k): value for i, value in column.items()}
-    declare(builder, output, LETTER[output], (matrices.size, len(rows)), entries)
-
-
-def _refuse_bound(mechanism: Mechanism, output: str) -> None:
-    bound = [c for c in mechanism.constraints if c.kind != "unilateral"]
-    if mechanism.loops or bound:
-        raise DeriveError(
-            f"{output} is that of open mechanisms, and this one has loops or constraints",
-            file=mechanism.file,
-            element=output,
-            remedy="call chainform.linearise at a state: it chooses independent coordinates there",
-        )
+LINEAR = {"state_matrix": "Az", "input_matrix": "Bz", **OF_OUTPUT}
+"""The matrices of small motions, and their letters; the last two have an output in brackets."""
+ACCELERATIONS = ("forward_dynamics", "constrained_dynamics", "complete_acceleration")
+"""What stands for the accelerations of the motion, under all loops, constraints and actuators."""
+OF_MOTION = ("q", "qd", "x", "drives", *ACCELERATIONS)
+"""What changes with a motion in any case, and need not be derived."""
 
 
-class _Matrices:
-    """The states of a mechanism, and the derivatives of their rates."""
+class LinearMatrices:
+    """Declares matrices of small motions of one mechanism."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism, graph_of: GraphOf) -> None:
         self.builder = builder
         self.mechanism = mechanism
         self.graph_of = graph_of
-        self.drives: list[Drive] = drives_of(builder, mechanism) if mechanism.actuators else []
-        held = {drive.rate: drive for drive in self.drives}
-        rates = range(mechanism.nv)
-        self.q = [k for k in rates if k not in held or held[k].position is None]
-        self.qd = [k for k in rates if k not in held or held[k].velocity is None]
-        self.x = len(mechanism.states)
+
+    @cached_property
+    def motions(self) -> SmallMotions:
+        """The motion, and how it changes."""
+        return SmallMotions(self.builder, self.mechanism, self.graph_of)
+
+    def declare(self, request: OutputRequest) -> None:
+        """Declare one of the matrices."""
+        motions, letter = self.motions, LINEAR[request.name]
+        is_of_states = request.name in ("state_matrix", "output_matrix")
+        columns = motions.states if is_of_states else motions.inputs
+        if request.name in ("state_matrix", "input_matrix"):
+            count = len(motions.states)
+            labels, found = [str(i + 1) for i in range(count)], [self._rates(c) for c in columns]
+        else:
+            output = self._output(request)
+            labels, found = output.labels, [output.change(c) for c in columns]
+        zero = self.builder.number(0)
+        entries = [
+            (f"{letter}_{label}_{k + 1}", column.get(i, zero))
+            for i, label in enumerate(labels)
+            for k, column in enumerate(found)
+        ]
+        self.builder.output(request.text, (len(labels), len(found)), entries)
+
+    def _rates(self, changes: Changes) -> Column:
+        """Return the changes of z'."""
+        motions = self.motions
+        shifts, qdd, x = motions.shifts(changes), changes["qdd"], motions.change("x", changes)
+        zero = self.builder.number(0)
+        listed = [shifts.get(k, zero) for k in motions.free.positions]
+        listed += [qdd.get(k, zero) for k in motions.free.rates]
+        listed += [x.get(k, zero) for k in range(len(motions.places))]
+        return {i: value for i, value in enumerate(listed) if not is_zero(value)}
+
+    # --- outputs ------------------------------------------------------------------------
+
+    def _output(self, request: OutputRequest) -> _Output:
+        """Return the output that a matrix is of."""
+        text = request.frame
+        if text is None:
+            raise DeriveError(
+                f"{request.name} is that of an output, and none is named",
+                element=request.name,
+                remedy=f"write it in brackets: {request.name}(pose(tool)), {request.name}(q)",
+            )
+        parts = parts_of(text)
+        known = self._known(parts.whole)
+        if known is None:
+            return _Derived(self.motions, text, request.name)
+        block = Block(text, (len(known),), tuple(range(len(known))), known)
+        chosen = chosen_entries(block, parts.indices, text) if parts.indices else block
+        return _Known(self.motions, parts.whole, chosen)
+
+    def _known(self, name: str) -> tuple[str, ...] | None:
+        """Return the labels of what changes in any case, if a name means that."""
+        rates, states = range(1, self.mechanism.nv + 1), len(self.mechanism.states)
+        letters = {"q": "q", "qd": "qd", "drives": "drive_", **dict.fromkeys(ACCELERATIONS, "qdd_")}
+        if name == "x":
+            return tuple(f"x{k + 1}" for k in range(states))
+        return tuple(f"{letters[name]}{k}" for k in rates) if name in letters else None
+
+
+class _Output(Protocol):
+    """An output, and how it changes."""
 
     @property
-    def size(self) -> int:
-        """How many states there are."""
-        return len(self.q) + len(self.qd) + self.x
+    def labels(self) -> Sequence[str]: ...
 
-    def columns(self, output: str) -> list[dict[int, Scalar]]:
-        """Return the columns of a matrix, entries that are not zero by row."""
-        if output == "input_matrix":
-            group = "u" if self.drives else "tau"
-            count = len(self.drives) if self.drives else self.mechanism.nv
-            found = self._derivatives([group])
-            return [self._moved(found[group], k) for k in range(count)]
-        groups = {"q": self.q, "qd": self.qd, "x": list(range(self.x))}
-        found = self._derivatives([group for group, own in groups.items() if own])
-        columns: list[dict[int, Scalar]] = []
-        for group, own in groups.items():
-            for k in own:
-                column = self._moved(found[group], k)
-                columns.append({**self._shifts(group, k), **column})
-        return columns
+    def change(self, changes: Changes) -> Column:
+        """Return how its entries change with one entry of z or w."""
+        ...
 
-    def _moved(self, slopes: Mapping[str, list[list[Scalar]]], k: int) -> dict[int, Scalar]:
-        """Return the derivatives of qdd and x' by one input."""
-        first = len(self.q)
-        column = {first + i: slopes["qdd"][rate][k] for i, rate in enumerate(self.qd)}
-        first += len(self.qd)
-        if self.x:
-            column |= {first + i: row[k] for i, row in enumerate(slopes["x"])}
-        return column
 
-    def _derivatives(self, groups: Sequence[str]) -> dict[str, dict[str, list[list[Scalar]]]]:
-        """Return the derivatives of qdd and x' by groups of inputs, a row for each of them."""
-        outputs = {"qdd": "forward_dynamics"}
-        if self.drives:
-            outputs = {"qdd": "complete_acceleration", "x": "complete_model"}
-            if not self.x:
-                del outputs["x"]
-        texts = {
-            (group, what): f"derivative({output},{group})"
-            for group in groups
-            for what, output in outputs.items()
-        }
-        graph = self.graph_of(list(texts.values()))
-        found = include(self.builder, graph, {}, list(texts.values()))
-        slopes: dict[str, dict[str, list[list[Scalar]]]] = {group: {} for group in groups}
-        for (group, what), text in texts.items():
-            values, count = found[text], graph.block(text).shape[-1]
-            rows = [list(values[i : i + count]) for i in range(0, len(values), count)]
-            slopes[group][what] = rows
+class _Known:
+    """Coordinates, rates, accelerations, states of actuators or drives, or some of them."""
+
+    def __init__(self, motions: SmallMotions, name: str, chosen: Block) -> None:
+        self.motions = motions
+        self.group = "qdd" if name in ACCELERATIONS else name
+        self.places = chosen.variables
+        self.labels = chosen.labels
+
+    def change(self, changes: Changes) -> Column:
+        found = self.motions.change_of(self.group, changes)
+        return {i: found[k] for i, k in enumerate(self.places) if k in found}
+
+
+class _Derived:
+    """An output that is derived; its derivatives are taken along the motion."""
+
+    def __init__(self, motions: SmallMotions, text: str, matrix: str) -> None:
+        self.motions = motions
+        graph = motions.graph_of([text])
+        block = graph.block(text)
+        self.labels = block.labels
+        cone = graph.cone(block.variables)
+        inputs = [item for v, item in graph.inputs.items() if cone[v]]
+        self._refuse(text, matrix, inputs)
+        groups = sorted({item.group for item in inputs} - {"t", "parameter"})
+        self.slopes = self._slopes({g: _derivative(text, g) for g in groups})
+
+    def _slopes(self, texts: Mapping[str, str]) -> dict[str, Matrix]:
+        """Return the derivatives by groups of inputs."""
+        motions, slopes = self.motions, dict[str, Matrix]()
+        if not texts:
+            return slopes
+        graph = motions.graph_of(list(texts.values()))
+        found = include(motions.builder, graph, motions.along, list(texts.values()))
+        for group, text in texts.items():
+            places = list(range(motions.mechanism.nv))
+            if group not in ("q", "qd", "qdd", "tau"):
+                items = (item for item in graph.inputs.values() if item.group == group)
+                places = sorted(item.index for item in items)
+            entries, count = found[text], len(places)
+            rows = [entries[i : i + count] for i in range(0, len(entries), count)]
+            slopes[group] = [
+                {k: v for k, v in zip(places, row, strict=True) if not is_zero(v)} for row in rows
+            ]
         return slopes
 
-    def _shifts(self, group: str, k: int) -> dict[int, Scalar]:
-        """Return how the rates of displacements change with one state."""
-        one = self.builder.number(1)
-        if group == "qd":
-            return {self.q.index(k): one} if k in self.q else {}
-        if group == "q":
-            turned = self._turned().items()
-            return {self.q.index(i): -value for (i, column), value in turned if column == k}
-        first, column = 0, dict[int, Scalar]()
-        for drive in self.drives:
-            place = k - first
-            first += drive.actuator.order
-            if drive.g is not None and drive.rate in self.q and 0 <= place < drive.actuator.order:
-                column[self.q.index(drive.rate)] = drive.g[place]
-        return column
+    def change(self, changes: Changes) -> Column:
+        total: Column = {}
+        for group, slope in self.slopes.items():
+            change = self.motions.change_of("drives" if group == "tau" else group, changes)
+            total = add(self.motions.builder, total, product(self.motions.builder, slope, change))
+        return total
 
-    def _turned(self) -> dict[Key, Scalar]:
-        """Return ad(qd): zero but for joints with quaternions."""
-        entries: dict[Key, Scalar] = {}
-        for segment in self.mechanism.segments:
-            if segment.rate is None or not segment.joint.kind.has_quaternion:
-                continue
-            free = segment.joint.kind is JointKind.FREE
-            move, turn = segment.rate, segment.rate + 3 * free
-            entries |= self._cross(turn, turn, turn)
-            if free:
-                entries |= self._cross(move, move, turn) | self._cross(move, turn, move)
-        return entries
+    def _refuse(self, text: str, matrix: str, inputs: Sequence[Input]) -> None:
+        """Refuse what depends on inputs that no state has, or that are not determined."""
+        for item in inputs:
+            if item.group in FACTORS:
+                raise DeriveError(
+                    f"{text[:60]} is multiplied by {item.group}, which no state has",
+                    element=text[:60],
+                    remedy="take the derivative itself, and multiply its rows",
+                )
+            if item.group == "sigma" and item.index in self.motions.free.undetermined:
+                raise DeriveError(
+                    f"{text[:60]} depends on forces of loops that are not determined, since some "
+                    "equations of loops follow from others",
+                    element=f"{matrix}({text[:60]})",
+                    remedy="describe the loop by fewer equations, as a point in place of a frame; "
+                    "or call chainform.linearise",
+                )
 
-    def _cross(self, row: int, column: int, rate: int) -> dict[Key, Scalar]:
-        """Return the matrix of (three rates) x, at a place."""
-        x, y, z = (self.builder.input(f"qd{rate + k + 1}", "qd", rate + k) for k in range(3))
-        signed = {(0, 1): -z, (0, 2): y, (1, 0): z, (1, 2): -x, (2, 0): -y, (2, 1): x}
-        return {(row + i, column + k): value for (i, k), value in signed.items()}
+
+def _derivative(text: str, group: str) -> str:
+    return canonical(f"derivative({text},{group})", lambda inner: inner)

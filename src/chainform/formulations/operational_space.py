@@ -19,6 +19,7 @@ minors of J J^T.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import combinations
@@ -30,6 +31,7 @@ from chainform.formulations.auto import auto
 from chainform.formulations.shared.constraints import dependent_rows
 from chainform.formulations.shared.options import (
     PART_CHOICES,
+    PLAIN,
     AxisChoices,
     Options,
     OutputRequest,
@@ -40,7 +42,6 @@ from chainform.formulations.shared.outputs import (
     Key,
     declare,
     declare_equation,
-    inverted,
     solve,
 )
 from chainform.given import counted
@@ -93,7 +94,7 @@ class OperationalSpace:
 
     def inverse_mass_matrix(self) -> None:
         """Declare H^-1."""
-        values = inverted(self.H, self.mechanism.nv)
+        values = Factorisation(self.H, range(self.mechanism.nv)).inverted()
         declare_equation(self.builder, self.mechanism, "inverse_mass_matrix", values)
 
     def inverse_inertia(self, request: OutputRequest) -> None:
@@ -107,7 +108,8 @@ class OperationalSpace:
         self._refuse_dependent(request)
         rows = self.rows_in(self.builder, request)
         values, _ = self._mobility(rows)
-        self._declare(request, "Lambda", (len(rows),) * 2, inverted(values, len(rows)))
+        inverse = Factorisation(values, range(len(rows))).inverted()
+        self._declare(request, "Lambda", (len(rows),) * 2, inverse)
 
     def bias(self, request: OutputRequest, drift: Sequence[Scalar]) -> None:
         """Declare mu + p; `drift` are the six components of a0."""
@@ -240,3 +242,35 @@ def _minors(
         return builder.keep(total)
 
     return {chosen: minor(chosen) for chosen in columns}
+
+
+class QuantityBuilder(ABC):
+    """What builds quantities of a mechanism, those of the operational space among them."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+        self.options = options
+
+    @abstractmethod
+    def rows(self, request: OutputRequest) -> Rows:
+        """Return the rows of the Jacobian that a request is about."""
+
+    @abstractmethod
+    def build(self, request: OutputRequest) -> None:
+        """Declare one output."""
+
+    @property
+    def choices(self) -> AxisChoices:
+        """The choices of axes that were ranked."""
+        return self.space.choices
+
+    @cached_property
+    def space(self) -> OperationalSpace:
+        """What needs the mass matrix."""
+        return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
+
+    def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
+        """Return rows of the Jacobian of a request, built in this or another builder."""
+        own = self if builder is self.builder else type(self)(builder, self.mechanism)
+        return own.rows(request)

@@ -16,8 +16,10 @@ import numpy as np
 
 from chainform.errors import DeriveError
 from chainform.formulations.accelerations import SolvedAccelerations
+from chainform.formulations.composite_derivatives import GROUPS
+from chainform.formulations.linear_matrices import LINEAR
 from chainform.formulations.shared.directions import Directions, InputGroups
-from chainform.given import near
+from chainform.given import listed, near
 from chainform.graph import (
     CALLS,
     FACTORS,
@@ -29,6 +31,7 @@ from chainform.graph import (
     Tangents,
     active_variables,
     along,
+    base_outputs,
     builder_of,
     chosen_entries,
     definition_text,
@@ -80,7 +83,8 @@ class Operators:
         words: dict[str, dict[str, None]] = {}
         whole = [text for text in texts if parts_of(text).name != "product"]
         for _, output, by in _derivatives_in(whole):
-            words.setdefault(output, {})[by[0]] = None
+            if _text_of(output, by[:1]) not in self.builder.outputs:
+                words.setdefault(output, {})[by[0]] = None
         if self.accelerations is not None:
             self.accelerations.expect(list(words.pop("forward_dynamics", {})))
         for output, found in words.items():
@@ -116,7 +120,8 @@ class Operators:
         if variable is None and name in builder.names:
             variable = builder.names.index(name)
         if variable is None:
-            remedy = near(name, known, 3).strip() or f"choose from {', '.join(known)}"
+            remedy = near(name, known, 3, cutoff=0.8) or f"there are {listed(known)}; "
+            remedy += "others are to be derived with them"
             message = f"there is no quantity {name[:60]}"
             raise DeriveError(message, element=name[:60], remedy=remedy)
         return Block(name, (), (variable,), (name,))
@@ -142,7 +147,8 @@ class Operators:
             f"derivative({','.join([output, *words[:done]])})" if done else output
         )
         by = [self.inputs.directions(word) for word in words]
-        _check_size(text, array, by[done:])
+        is_vector = len(array.shape) - sum(each.is_group for each in by[:done]) == 1
+        _check_size(text, array, by[done:], is_vector)
         for place, each in enumerate(by[done:], start=done):
             is_same = place > 0 and each.word == by[place - 1].word
             array = self._by(array, each, is_symmetric=is_same and each.commute)
@@ -159,12 +165,13 @@ class Operators:
         array = self._entries(output)
         by = [self.inputs.directions(word) for word in words]
         _check_product(text, array, by, weighted, directed)
-        if weighted:
-            _check_size(text, _Array([], (), ()), by[: len(by) - directed])
-            array = self._weighted(array, by[0])
-            if directed and len(by) == 1:
-                return self._dot(array)
-        for place, each in enumerate(by[1:] if weighted else by, start=int(weighted)):
+        if not weighted:
+            return self._along(self._entries(_text_of(output, words[:-1])), by[-1])
+        _check_size(text, _Array([], (), ()), by[: len(by) - directed], False)
+        array = self._weighted(array, by[0])
+        if directed and len(by) == 1:
+            return self._dot(array)
+        for place, each in enumerate(by[1:], start=1):
             if directed and place == len(by) - 1:
                 array = self._along(array, each)
             else:
@@ -268,6 +275,20 @@ def _text_of(output: str, words: Sequence[str]) -> str:
     return f"derivative({','.join([output, *words])})" if words else output
 
 
+def composite_slopes(outputs: Sequence[str]) -> list[str]:
+    """Return the derivatives of inverse dynamics that composite bodies give, and outputs need.
+
+    Products of first derivatives, and those with weights, take a sweep or two instead.
+    """
+    found: dict[str, None] = {}
+    for text, output, words in _derivatives_in(outputs):
+        parts = parts_of(text)
+        is_sweep = parts.name == "product" and ("weights" in parts.arguments or len(words) == 1)
+        if output == "inverse_dynamics" and words[0] in GROUPS and not is_sweep:
+            found[_text_of(output, words[:1])] = None
+    return list(found)
+
+
 def with_derivatives(graph: Graph, outputs: Sequence[str], mechanism: Mechanism) -> Graph:
     """Return a graph with further outputs, which are taken of its own."""
     work = Operators(builder_of(graph), mechanism)
@@ -284,6 +305,8 @@ SEAMS = {
     "abs": "has a corner at 0, where its slope is taken as 0",
 }
 """The functions that have no derivative somewhere, and how it was taken."""
+MOTION_SEAM = "has a jump or corner at 0: jumps are taken as constant, corners by their mean slope"
+"""The same for matrices of small motions, in which a function may be the derivative of another."""
 
 
 def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterator[str]:
@@ -291,15 +314,26 @@ def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterato
     work = Operators(builder_of(graph), mechanism)
     for text, output, words in _derivatives_in(outputs):
         inputs = {v for w in words for d in work.inputs.directions(w).each.values() for v in d}
-        active = active_variables(work.builder, inputs)
-        cone = graph.cone(work.declare(output).variables)
-        for v in np.flatnonzero(cone & (graph.call > 0)).tolist():
-            function, argument = CALLS[int(graph.call[v])], int(graph.argument[v])
-            if function in SEAMS and active[argument]:
-                shown = graph.names[argument]
-                if argument not in graph.inputs:
-                    shown = definition_text(graph, argument)
-                yield f"{text}: {function}({shown}) {SEAMS[function]}"
+        for function, shown in _kinks(work, graph, output, inputs):
+            yield f"{text}: {function}({shown}) {SEAMS[function]}"
+    state = {v for v, item in graph.inputs.items() if item.group not in ("t", "parameter")}
+    for text in outputs:
+        if any(parts_of(base).name in LINEAR for base in base_outputs(text)):
+            for function, shown in _kinks(work, graph, text, state):
+                yield f"{text}: {function}({shown}) {MOTION_SEAM}"
+
+
+def _kinks(
+    work: Operators, graph: Graph, output: str, inputs: set[int]
+) -> Iterator[tuple[str, str]]:
+    """Yield the functions of inputs that an output has and that have no derivative somewhere."""
+    active = active_variables(work.builder, inputs)
+    cone = graph.cone(work.declare(output).variables)
+    for v in np.flatnonzero(cone & (graph.call > 0)).tolist():
+        function, argument = CALLS[int(graph.call[v])], int(graph.argument[v])
+        if function in SEAMS and active[argument]:
+            is_input = argument in graph.inputs
+            yield function, graph.names[argument] if is_input else definition_text(graph, argument)
 
 
 def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -338,10 +372,11 @@ def _check_product(
     text: str, array: _Array, by: Sequence[Directions], weighted: bool, directed: bool
 ) -> None:
     if weighted and len(array.shape) != 1:
+        row = f"take a row: {array.output}[{'1,' * (len(array.shape) - 1)}:]"
         raise DeriveError(
             f"weights multiply a vector, and {array.output} has the shape {array.shape}",
             element=text[:60],
-            remedy=f"take a row: {array.output}[1,:]",
+            remedy=row if array.shape else "take the derivative itself: a number has one row",
         )
     needed = [*by[: int(weighted)], *by[len(by) - directed :]]
     single = [each.word for each in needed if not each.is_group]
@@ -353,12 +388,12 @@ def _check_product(
         )
 
 
-def _check_size(text: str, array: _Array, by: Sequence[Directions]) -> None:
+def _check_size(text: str, array: _Array, by: Sequence[Directions], is_vector: bool) -> None:
     entries = max(1, len(array.values)) * prod(len(each.each) for each in by)
     if entries > MOST_ENTRIES:
         raise DeriveError(
             f"{text[:60]} has {entries:,} entries, more than {MOST_ENTRIES:,}",
             element=text[:60],
-            remedy=f"multiply by a vector: product({text[:60]}, direction) or "
-            f"product(weights, {text[:60]})",
+            remedy=f"multiply by a vector: product({text[:60]}, direction)"
+            + (f" or product(weights, {text[:60]})" if is_vector else ""),
         )

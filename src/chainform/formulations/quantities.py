@@ -11,14 +11,14 @@ operational_space.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 from chainform.errors import DeriveError
 from chainform.formulations.momentum import MassCentre, Six, kinetic_energy, potential_energy
-from chainform.formulations.operational_space import OperationalSpace, Rows
+from chainform.formulations.operational_space import QuantityBuilder, Rows
 from chainform.formulations.shared.forces import passive_forces, rotor_energy, spring_energy
 from chainform.formulations.shared.kinematics import AXES, Kinematics
-from chainform.formulations.shared.options import PLAIN, AxisChoices, Options, OutputRequest
+from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
 from chainform.formulations.shared.regressor import RegressorColumns
@@ -34,32 +34,15 @@ from chainform.mechanism import (
 from chainform.spatial import Vector, add, apply_transposed, cross, subtract
 
 
-class Quantities:
+class Quantities(QuantityBuilder):
     """Builds quantities into one graph."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
-        self.builder = builder
-        self.mechanism = mechanism
-        self.options = options
+        super().__init__(builder, mechanism, options)
         self.skeleton = Skeleton(Kinematics(mechanism, builder))
         self.world = World(self.skeleton)
         self.joints = Reactions(self.skeleton, options)
         self.centre = MassCentre(self.world)
-
-    @property
-    def choices(self) -> AxisChoices:
-        """The choices of axes that were ranked."""
-        return self.space.choices
-
-    @cached_property
-    def space(self) -> OperationalSpace:
-        """What needs the mass matrix."""
-        return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
-
-    def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
-        """Return rows of the Jacobian of a request, built in this or another builder."""
-        own = self if builder is self.builder else Quantities(builder, self.mechanism)
-        return own.rows(request)
 
     def rows(self, request: OutputRequest) -> Rows:
         """Return the rows of the Jacobian that a request is about."""

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from chainform.graph.requests import (
         FACTORS,
+        OF_OUTPUT,
         OPERATORS,
         Index,
         base_outputs,
@@ -92,6 +93,7 @@ __all__ = [
     "FLOAT",
     "GROUPS",
     "LIMIT",
+    "OF_OUTPUT",
     "OPERATORS",
     "Adjoints",
     "Angle",

@@ -62,7 +62,9 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
 def square_root(number: Fraction) -> Fraction | None:
     """Return the root of a perfect square, or None."""
     if number < 0:
-        raise RunError(f"the square root of {number} has no value")
+        raise RunError(
+            f"the square root of {number} has no value", remedy="correct what is under the root"
+        )
     root = Fraction(isqrt(number.numerator), isqrt(number.denominator))
     return root if root * root == number else None
 

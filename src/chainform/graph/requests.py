@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +21,8 @@ from chainform.graph.types import Block
 
 OPERATORS = ("derivative", "product", "nonzeros")
 """What is taken of outputs, not of a frame."""
+OF_OUTPUT = {"output_matrix": "Cz", "feedthrough_matrix": "Dz"}
+"""What is taken of an output by the mechanism, not by its formula alone; and the letters of it."""
 FACTORS = ("weights", "direction")
 """What a derivative is multiplied by, from the left and from the right: groups of inputs."""
 DEEPEST = 8
@@ -86,7 +88,7 @@ def _no_output(text: str) -> RunError:
         f"{text[:60]!r} is not a quantity",
         element="QUANTITY",
         remedy="write a name, or a name with indices: mass_matrix, H[1,2], H_1_2, "
-        "jacobian(tool)[1,2], e_2_x, derivative(tau, q)",
+        "jacobian(tool)[1,2], e_2_x, derivative(tau, q), derivative(tau, q, q), d(tau)/d(q)",
     )
 
 
@@ -136,10 +138,15 @@ def divided(text: str, sign: str) -> Iterator[str]:
 def chosen_entries(block: Block, indices: tuple[Index, ...], text: str) -> Block:
     """Return the entries of an array at indices, as an array; a single one has the shape ()."""
     if not fits(indices, block.shape):
+        is_number = not block.shape
         raise RunError(
-            f"{block.name} has the shape {block.shape}; there is no such entry",
+            f"{block.name} is one number"
+            if is_number
+            else f"{block.name} has the shape {block.shape}; there is no such entry",
             element=text[:60],
-            remedy="indices within a text count from 1, as in H[1,2]",
+            remedy="write it without indices"
+            if is_number
+            else "indices within a text count from 1, as in H[1,2]",
         )
     places = np.arange(len(block.variables)).reshape(block.shape)[numpy_indices(indices)]
     labels = tuple(block.labels[i] for i in places.flat)
@@ -195,12 +202,19 @@ def canonical(text: str, name: Callable[[str], str], depth: int = 0) -> str:
         )
     factors = list(divided(text, "*"))
     if len(factors) > 1:
+        _check_factors(text, factors)
         return canonical(f"product({','.join(factors)})", name, depth)
     quotient = re.fullmatch(r"\s*d\s*\((.*)\)\s*/\s*d\s*\((.*)\)\s*((?:\[[^\[\]]*\])?)\s*", text)
     if quotient and is_balanced(quotient[1]) and is_balanced(quotient[2]):
         inner, by, indices = quotient.groups()
         return canonical(f"derivative({inner},{by}){indices}", name, depth)
     parts = parts_of(text)
+    if parts.name == "d" and parts.inside is not None:
+        message = f"{parts.whole[:60]} does not say by what the derivative is taken"
+        raise RunError(message, element="QUANTITY", remedy=f"write {parts.whole[:60]}/d(q)")
+    if parts.inside is not None and (whole := _of_output(parts)):
+        inner = canonical(parts.inside, name, depth + 1)
+        return _joined(replace(parts, name=whole), [inner])
     if not parts.is_operator:
         return name(text)
     given = list(parts.arguments)
@@ -208,6 +222,29 @@ def canonical(text: str, name: Callable[[str], str], depth: int = 0) -> str:
         if given[place] not in FACTORS:
             given[place] = canonical(given[place], name, depth + 1)
     return _joined(parts, given)
+
+
+def _check_factors(text: str, factors: list[str]) -> None:
+    """Refuse a product that has other vectors than those that are inputs."""
+    others = [factor for factor in factors if factor not in FACTORS]
+    if len(others) > 1:
+        raise RunError(
+            f"{text[:60]!r} is not a product of a derivative with a vector",
+            element="QUANTITY",
+            remedy="the vectors are inputs, weights and direction: weights*d(tau)/d(q)*direction",
+        )
+
+
+def _of_output(parts: OutputText) -> str | None:
+    """Return the name of what is taken of an output, which a letter may stand for."""
+    letters = {letter: name for name, letter in OF_OUTPUT.items()}
+    name = letters.get(parts.name, parts.name)
+    if name not in OF_OUTPUT:
+        return None
+    if len(parts.arguments) != 1:
+        message = f"{parts.whole[:60]} names {len(parts.arguments)} outputs"
+        raise RunError(message, element=parts.whole[:60], remedy=f"write {name}(OUTPUT)")
+    return name
 
 
 def _joined(parts: OutputText, given: list[str]) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import near
 
 
 class Kind(IntEnum):
@@ -209,7 +210,9 @@ class Graph:
             raise RunError(
                 f"{name} is not an input of the model",
                 element=name,
-                remedy=f"choose one of {', '.join(known)}" if known else "the model has no inputs",
+                remedy=near(name, known, 3) + f"choose one of {', '.join(known)}"
+                if known
+                else "the model has no inputs",
             )
         return variable
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar, cast
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
-from chainform.given import Given
+from chainform.given import Given, near
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.components import Element, InertialElement
@@ -172,7 +172,7 @@ def _check_patterns(
                 f"no parameter matches {pattern!r}",
                 file=mechanism.file,
                 element="parameters",
-                remedy="the names are " + (", ".join(names) or "none"),
+                remedy=near(pattern, names, 3) + "the names are " + (", ".join(names) or "none"),
             )
 
 

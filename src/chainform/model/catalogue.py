@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chainform.graph import OF_OUTPUT
 from chainform.mechanism import Mechanism
 
 Shape: TypeAlias = tuple[int | str, ...]
@@ -41,6 +42,11 @@ class OutputEntry:
     equation: str
     of_frame: bool = False
 
+    @property
+    def argument(self) -> str:
+        """What stands behind the name: (F), a frame, or (Y), an output; or nothing."""
+        return "(F)" if self.of_frame else "(Y)" if self.name in OF_OUTPUT else ""
+
     def shape_for(self, mechanism: Mechanism) -> tuple[int, ...]:
         """Return the shape for a mechanism."""
         return tuple(n if isinstance(n, int) else SIZES[n](mechanism) for n in self.shape)
@@ -48,12 +54,6 @@ class OutputEntry:
 
 def _loop_rows(mechanism: Mechanism) -> int:
     return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
-
-
-def _small_motions(mechanism: Mechanism) -> int:
-    """Return how many states small motions have: those of joints that no actuator has, and x."""
-    places = [(a.position is not None) + (a.velocity is not None) for a in mechanism.actuators]
-    return 2 * mechanism.nv - sum(places) + len(mechanism.states)
 
 
 def _of_kind(mechanism: Mechanism, *, unilateral: bool) -> int:
@@ -71,8 +71,6 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
     "constraints": lambda m: _of_kind(m, unilateral=False),
     "unilateral": lambda m: _of_kind(m, unilateral=True),
     "quasi": lambda m: len(m.quasi),
-    "small": _small_motions,
-    "inputs": lambda m: len(m.actuators) or m.nv,
     "parameters": lambda m: len(m.dynamic_parameters()),
     "base": lambda m: len(m.base_parameters()),
 }
@@ -80,8 +78,8 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
 
 nv: rates; loops: 6 for each loop of frames and 3 for each of points; states and actuators;
 unknowns: unknown forces; constraints: bilateral, unilateral: the others; quasi: quasi-velocities;
-small: states of small motions, inputs: tau or signals of actuators;
-parameters: dynamic parameters, base: base parameters.
+parameters: dynamic parameters, base: base parameters. Besides them, for matrices of small motions:
+small, their states, inputs, what acts on them, and entries, those of the output.
 """
 
 NV: Shape = ("nv",)
@@ -203,6 +201,14 @@ _OF_PARTS = (
     OutputEntry(
         *("input_matrix", "Bz", ("small", "inputs"), OF_LAW, "what small changes of inputs do"),
         "w = dtau, or du with actuators",
+    ),
+    OutputEntry(
+        *("output_matrix", "Cz", ("entries", "small"), OF_LAW, "what small motions do to output Y"),
+        "y = Cz z + Dz w",
+    ),
+    OutputEntry(
+        *("feedthrough_matrix", "Dz", ("entries", "inputs"), OF_LAW),
+        *("what small changes of inputs do to it at once", "y = Cz z + Dz w"),
     ),
 )
 

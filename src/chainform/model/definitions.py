@@ -82,10 +82,10 @@ def _expressions(value: Nested) -> Iterator[Expression]:
 
 
 def nested_text(value: Nested) -> str:
-    """Return what a definition stands for as text; a quantity by its name."""
+    """Return what a definition stands for as text."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(nested_text, value))}]"
-    return value.name if isinstance(value, Quantity) else format_expression(value)
+    return value.text if isinstance(value, Quantity) else format_expression(value)
 
 
 # --- arrays of scalars ----------------------------------------------------------------------

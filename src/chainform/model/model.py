@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,6 @@ from chainform.model.states import evaluate_states, exact_values, group_length, 
 from chainform.model.summary import Origin, model_line, model_summary
 from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
-
-if TYPE_CHECKING:
-    from chainform.formulations import AxisChoices
-
 
 VECTORS = ("q", "qd", "qdd", "tau")
 """Groups of inputs that are quantities of a model as well."""
@@ -64,7 +60,7 @@ class Model:
     """The revision that the model was loaded from."""
     stages: tuple[Stage, ...] = ()
     """What the reduction did: the graph as it was derived, then after each step."""
-    axis_choices: AxisChoices | None = None
+    axis_choices: Mapping[tuple[str, ...], Sequence[Any]] | None = None
     """The choices of axes whose operations were counted; None where they have to be found again."""
     code_cache: CodeStorage | None = None
     """The cache of compiled code: in the store that the model was loaded from."""
@@ -105,7 +101,7 @@ class Model:
         """The graph as it was before any reduction, with all intermediate quantities."""
         return self.stages[0].graph if self.stages else self.graph
 
-    def _graph_with(self, names: Iterable[str]) -> Graph:
+    def graph_with(self, names: Iterable[str]) -> Graph:
         """Return the graph that has all these quantities: the reduced one, or as it was derived.
 
         Derivatives that it does not have are added to it.
@@ -136,7 +132,7 @@ class Model:
 
     def __contains__(self, name: object) -> bool:
         try:
-            return isinstance(name, str) and bool(resolve(self._graph_with([name]), name))
+            return isinstance(name, str) and bool(resolve(self.graph_with([name]), name))
         except Error:
             return False
 
@@ -151,7 +147,7 @@ class Model:
             from chainform.model.own_outputs import inputs_of
 
             return inputs_of(self, name)
-        graph = self._graph_with([name])
+        graph = self.graph_with([name])
         block = find_block(graph, name)
         variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
         labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
@@ -210,7 +206,11 @@ class Model:
         from chainform.model.own_outputs import definitions_for, fields_with, quantities_named
 
         definitions = definitions_for(self, outputs)
-        graph = self._graph_with(quantities_named(self, definitions))
+        graph = self.graph_with(quantities_named(self, definitions))
+        # Derivatives that expressions name are no outputs by that.
+        named = {name: b for name, b in graph.outputs.items() if name not in self.graph.outputs}
+        own = {name: b for name, b in graph.outputs.items() if name not in named}
+        graph = replace(graph, outputs=own, quantities={**graph.quantities, **named})
         return replace(self, **fields_with(self, graph, definitions))
 
     def with_graph(self, graph: Graph) -> Model:
@@ -226,7 +226,7 @@ class Model:
         if outputs is None:
             return self.graph
         texts = [outputs] if isinstance(outputs, str) else list(outputs)
-        return select_outputs(self._graph_with(texts), texts)
+        return select_outputs(self.graph_with(texts), texts)
 
     def count(self, outputs: Iterable[str] | None = None, *, once: bool = False) -> Cost:
         """Count the operations of one evaluation of all outputs, or of some: `["H[1,1]"]`.
@@ -352,7 +352,7 @@ class Model:
         states |= {"x": x, "u": u, "force": force, "t": t}
         states |= {"direction": direction, "weights": weights}
         given = {group: state for group, state in states.items() if state is not None}
-        graph = self._graph_with([outputs] if isinstance(outputs, str) else outputs or ())
+        graph = self.graph_with([outputs] if isinstance(outputs, str) else outputs or ())
         return evaluate_states(graph, self.mechanism, given, values or {}, outputs)
 
     def compile(

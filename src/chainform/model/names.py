@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chainform.errors import Error, RunError
 from chainform.given import near
 from chainform.graph import (
+    OF_OUTPUT,
     Block,
     Cost,
     Graph,
@@ -22,7 +24,7 @@ from chainform.graph import (
     restrict,
 )
 from chainform.mechanism import Mechanism
-from chainform.model.catalogue import FRAME_LETTERS, LETTERS
+from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,16 @@ class EntryRequest:
 # --- names ----------------------------------------------------------------------------------
 
 
-def output_of(text: str) -> str:
-    """Return an output in full: names for letters, derivative(tau, q) for d(tau)/d(q)."""
-    return canonical(text, _plain_output)
+def output_of(text: str, is_own: Callable[[str], bool] | None = None) -> str:
+    """Return an output in full: names for letters, derivative(tau, q) for d(tau)/d(q).
+
+    A name that `is_own` knows stays, even where it is a letter.
+    """
+
+    def named(inner: str) -> str:
+        return inner if is_own and is_own(parts_of(inner).whole) else _plain_output(inner)
+
+    return canonical(text, named)
 
 
 def _plain_output(text: str) -> str:
@@ -58,14 +67,16 @@ def _plain_output(text: str) -> str:
 def letter_of(output: str) -> str | None:
     """Return the letter of an output, with its frame if it has one: J(tool); or None."""
     name, bracket, frame = output.partition("(")
+    if bracket and name in OF_OUTPUT:
+        return OF_OUTPUT[name] + bracket + frame
     letters = FRAME_LETTERS if bracket else LETTERS
     found = (letter for letter, meant in letters.items() if meant == name)
     return next((letter + bracket + frame for letter in found), None)
 
 
-def parse_request(text: str) -> EntryRequest:
-    """Return what a QUANTITY on the command line means."""
-    parts = parts_of(output_of(text))
+def parse_request(text: str, is_own: Callable[[str], bool] | None = None) -> EntryRequest:
+    """Return what a QUANTITY on the command line means; names that `is_own` knows stay."""
+    parts = parts_of(output_of(text, is_own))
     return EntryRequest(text, parts.whole, parts.indices)
 
 
@@ -91,7 +102,7 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     if has_name(graph, text):
         return EntryRequest(text, text)
     try:
-        request = _request_in(graph, text)
+        request = parse_request(text, partial(has_name, graph))
     except Error:
         raise unknown(graph, text) from None
     if not has_name(graph, request.name):
@@ -105,22 +116,9 @@ def can_resolve(graph: Graph, text: str) -> bool:
     if has_name(graph, text):
         return True
     try:
-        return has_name(graph, _request_in(graph, text).name)
+        return has_name(graph, parse_request(text, partial(has_name, graph)).name)
     except Error:
         return False
-
-
-def _request_in(graph: Graph, text: str) -> EntryRequest:
-    """Return what a text means: names of the graph stay, even where they are letters."""
-    parts = parts_of(_output_in(graph, text))
-    return EntryRequest(text, parts.whole, parts.indices)
-
-
-def _output_in(graph: Graph, text: str) -> str:
-    def named(inner: str) -> str:
-        return inner if has_name(graph, parts_of(inner).whole) else _plain_output(inner)
-
-    return canonical(text, named)
 
 
 def missing_operators(graph: Graph, names: Iterable[str]) -> tuple[list[str], bool]:
@@ -135,7 +133,7 @@ def missing_operators(graph: Graph, names: Iterable[str]) -> tuple[list[str], bo
 def _operator(graph: Graph, text: str) -> str | None:
     """Return the output in full that a text means, if it is one of other outputs."""
     try:
-        found = _output_in(graph, text)
+        found = output_of(text, partial(has_name, graph))
         return found if parts_of(found).is_operator else None
     except Error:
         return None
@@ -220,10 +218,13 @@ def _blocks(graph: Graph) -> Iterator[Block]:
 def unknown(graph: Graph, name: str) -> RunError:
     """Return the error about a name that a graph does not have, with those that may be meant."""
     labels = [label for block in _blocks(graph) for label in block.labels]
-    known = dict.fromkeys([*graph.outputs, *graph.quantities, *labels, *graph.numbers])
+    letters = [letter for output in graph.outputs if (letter := letter_of(output))]
+    known = dict.fromkeys([*graph.outputs, *letters, *graph.quantities, *labels, *graph.numbers])
+    meant = LETTERS.get(name.partition("[")[0], name.partition("[")[0])
+    close = "" if meant in CATALOGUE else near(name, known, 3).strip()
     others = f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived"
     return RunError(
         f"the model has no quantity {name[:60]}",
         element=name[:60],
-        remedy=near(name, known, 3).strip() or others,
+        remedy=close or others,
     )

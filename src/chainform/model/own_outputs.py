@@ -15,10 +15,21 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from chainform.errors import RunError
+from chainform.expressions import FUNCTIONS
 from chainform.given import near
-from chainform.graph import Builder, Graph, builder_of, fits, indices_of, numpy_indices
+from chainform.graph import (
+    OF_OUTPUT,
+    OPERATORS,
+    Builder,
+    Graph,
+    base_outputs,
+    builder_of,
+    fits,
+    indices_of,
+    numpy_indices,
+)
 from chainform.mechanism import meanings_of, parametrise
-from chainform.model.catalogue import LETTERS
+from chainform.model.catalogue import FRAME_LETTERS, LETTERS
 from chainform.model.definitions import (
     INDEXED,
     OWN,
@@ -35,6 +46,7 @@ from chainform.model.definitions import (
 from chainform.model.names import (
     find_block,
     has_name,
+    output_of,
     resolve,
 )
 from chainform.model.quantity import Quantity, QuantityModel
@@ -117,8 +129,23 @@ def quantities_named(model: ExtensibleModel, definitions: Sequence[OutputDefinit
     names = {definition.name: definition for definition in definitions}
     meaning = ModelMeaning(model, model.graph, builder_of(model.graph))
     texts = dict.fromkeys(text for d in definitions for text in sorted(d.symbols))
+    for text in texts:
+        _refuse_of_own(text, names)
     own = (text for text in texts if own_name(text, names) is None)
     return [text for text in own if group_entry(text) is None and not meaning.is_input(text)]
+
+
+def _refuse_of_own(text: str, names: Mapping[str, OutputDefinition]) -> None:
+    """Refuse the derivative of an output that is defined at the same time."""
+    if not text.lstrip().startswith(("d(", "d (", *OPERATORS)):
+        return
+    for base in base_outputs(output_of(text, lambda name: name in names)):
+        if base in names:
+            raise RunError(
+                f"{text[:60]} is taken of {base}, which is defined along with it",
+                element=text[:60],
+                remedy=f"define {base} before: model.with_outputs(...).with_outputs(...)",
+            )
 
 
 def fields_with(
@@ -157,7 +184,10 @@ def extension(model: ExtensibleModel) -> Callable[[Graph], Graph] | None:
     """Return what adds the own outputs of a model to a graph in other axes.
 
     None where they name more than inputs and outputs: an intermediate quantity is another there.
+    And where their texts do not say all: a quantity may come from another model of the mechanism.
     """
+    from chainform.algebra import is_same
+
     if not model.defined:
         return lambda graph: graph
     plain = {name: b for name, b in model.graph.outputs.items() if name not in model.defined}
@@ -172,10 +202,10 @@ def extension(model: ExtensibleModel) -> Callable[[Graph], Graph] | None:
         texts = quantities_named(model, definitions)
         if any(resolve(model.graph, text).name not in known for text in texts):
             return None
-        with_own(replace(model.graph, outputs=plain))
+        again = with_own(replace(model.graph, outputs=plain))
     except RunError:
         return None
-    return with_own
+    return with_own if is_same(model.graph, again) else None
 
 
 def inputs_of(model: ExtensibleModel, group: str) -> Quantity:
@@ -226,7 +256,17 @@ class ModelMeaning:
             )
         if found is not None:
             return found
+        if block is None and "(" in text:
+            self._refuse_function(text)
         return self._array(text) if block is None else block
+
+    def _refuse_function(self, text: str) -> None:
+        """Refuse what can only be a function that there is not."""
+        word = text.partition("(")[0].strip()
+        known = (*OPERATORS, *OF_OUTPUT, *OF_OUTPUT.values(), *FRAME_LETTERS)
+        if word not in (*known, *FRAME_LETTERS.values()):
+            remedy = f"{near(word, FUNCTIONS)}the functions are {', '.join(FUNCTIONS)}"
+            raise RunError(f"there is no function {word[:40]}", element=text[:60], remedy=remedy)
 
     def is_input(self, text: str) -> bool:
         """Whether a text means an input, by itself or in input(...)."""

@@ -32,13 +32,18 @@ from chainform.graph import (
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism, number_of
-from chainform.model.quantity_results import Expanded, Sparsity
+from chainform.model.quantity_results import (
+    OPERATIONS,
+    Expanded,
+    Sparsity,
+    entries_text,
+    index_text,
+    operation_text,
+)
 from chainform.runtime import Program
 
 RESULT = "result"
 """The name of a quantity that was computed from others, until an output has it."""
-LARGEST_EXPONENT = 64
-"""The greatest whole power that is written as products of the base."""
 
 
 class QuantityModel(Protocol):
@@ -82,6 +87,8 @@ class Quantity:
     variables: NDArray[np.int64]
     labels: NDArray[np.str_]
     model: QuantityModel
+    computed: str = ""
+    """How it was computed, in words; empty for what the model has."""
 
     __array_ufunc__ = None
     """An array of numpy leaves its operations with a quantity to the quantity."""
@@ -109,7 +116,15 @@ class Quantity:
                 remedy="indices count from 0",
             ) from None
         name = str(labels) if np.ndim(variables) == 0 else self.name
-        return Quantity(name, self.graph, np.asarray(variables), np.asarray(labels), self.model)
+        chosen = (np.asarray(variables), np.asarray(labels))
+        text = f"({self.computed})[{index_text(index)}]" if self.computed else ""
+        return Quantity(name, self.graph, *chosen, self.model, text)
+
+    @property
+    def text(self) -> str:
+        """What it is: a name, a list of entries, or how it was computed."""
+        whole = entries_text(self.graph, self.name, self.labels) if self.shape else self.name
+        return self.computed or whole
 
     # --- formulas -----------------------------------------------------------------------
 
@@ -175,7 +190,8 @@ class Quantity:
         labels = np.char.add(self.labels, f"_by_{source}")
         numbers = np.asarray(variables, dtype=np.int64).reshape(self.shape)
         title = str(labels) if not self.shape else f"{self.name}_by_{source}"
-        return Quantity(title, graph, numbers, labels, self.model)
+        text = f"d({self.text})/d({source})"
+        return Quantity(title, graph, numbers, labels, self.model, text)
 
     # --- numbers and programs -----------------------------------------------------------
 
@@ -212,52 +228,54 @@ class Quantity:
     @property
     def T(self) -> Quantity:
         """The transpose, its axes in reverse order."""
-        return replace(self, variables=self.variables.T, labels=self.labels.T)
+        text = f"transpose of {self.computed}" if self.computed else ""
+        return replace(self, variables=self.variables.T, labels=self.labels.T, computed=text)
 
     def __neg__(self) -> Quantity:
-        return self._computed(operator.neg)
+        return self._computed("-", self)
 
     def __pos__(self) -> Quantity:
         return self
 
     def __add__(self, other: Any) -> Quantity:
-        return self._computed(operator.add, other)
+        return self._computed("+", self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Quantity:
-        return self._computed(operator.sub, other)
+        return self._computed("-", self, other)
 
     def __rsub__(self, other: Any) -> Quantity:
-        return self._computed(_reversed(operator.sub), other)
+        return self._computed("-", other, self)
 
     def __mul__(self, other: Any) -> Quantity:
-        return self._computed(operator.mul, other)
+        return self._computed("*", self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Quantity:
-        return self._computed(_quotient, other)
+        return self._computed("/", self, other)
 
     def __rtruediv__(self, other: Any) -> Quantity:
-        return self._computed(_reversed(_quotient), other)
+        return self._computed("/", other, self)
 
     def __matmul__(self, other: Any) -> Quantity:
-        return self._computed(_matrix_product, other)
+        return self._computed("@", self, other)
 
     def __rmatmul__(self, other: Any) -> Quantity:
-        return self._computed(_reversed(_matrix_product), other)
+        return self._computed("@", other, self)
 
     def __pow__(self, other: Any) -> Quantity:
-        return self._computed(_power, other)
+        return self._computed("**", self, other)
 
     def __rpow__(self, other: Any) -> Quantity:
-        return self._computed(_reversed(_power), other)
+        return self._computed("**", other, self)
 
-    def _computed(self, operation: Callable[..., Any], *others: Any) -> Quantity:
-        """Return an operation on this quantity and others, in a graph that has it as well."""
+    def _computed(self, sign: str, *operands: Any) -> Quantity:
+        """Return an operation on quantities, in a graph that has this one as well."""
         builder = builder_of(self.graph)
-        arrays = [self._operand(operand, builder) for operand in (self, *others)]
+        arrays = [self._operand(operand, builder) for operand in operands]
+        operation = OPERATIONS[sign] if len(operands) > 1 else operator.neg
         try:
             found = np.asarray(operation(*arrays), dtype=object)
         except ValueError:
@@ -271,13 +289,10 @@ class Quantity:
         labels = np.asarray(
             ["_".join([RESULT, *(str(i + 1) for i in index)]) for index in np.ndindex(*found.shape)]
         )
-        return Quantity(
-            RESULT,
-            builder.finish(),
-            np.asarray(variables, dtype=np.int64).reshape(found.shape),
-            labels.reshape(found.shape),
-            self.model,
-        )
+        numbers = np.asarray(variables, dtype=np.int64).reshape(found.shape)
+        labels, graph = labels.reshape(found.shape), builder.finish()
+        text = operation_text(sign, [_shown(operand) for operand in operands])
+        return Quantity(RESULT, graph, numbers, labels, self.model, text)
 
     def _operand(self, operand: Any, builder: Builder) -> NDArray[Any]:
         """Return a quantity, a number or an array of numbers as scalars of a graph."""
@@ -342,7 +357,7 @@ class Quantity:
         return [self.graph.names[v] for v in np.flatnonzero(mask)]
 
 
-# --- operations on arrays of scalars --------------------------------------------------------
+# --- operands --------------------------------------------------------
 
 
 def exact_number(given: Given) -> Fraction:
@@ -354,28 +369,5 @@ def exact_number(given: Given) -> Fraction:
     raise given.expected("a number")
 
 
-def _reversed(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda left, right: operation(right, left)
-
-
-def _quotient(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    return left / right
-
-
-def _matrix_product(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    return np.matmul(left, right)
-
-
-def _power(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    return np.frompyfunc(_scalar_power, 2, 1)(left, right)
-
-
-def _scalar_power(base: Scalar, exponent: Scalar) -> Scalar:
-    from chainform.formulations import BuilderArithmetic
-
-    if exponent.is_number and Fraction(exponent.number).denominator == 1:
-        count = int(exponent.number)
-        if abs(count) <= LARGEST_EXPONENT:
-            return base**count
-    builder: Any = base.builder
-    return BuilderArithmetic(builder).call("pow", [base, exponent])
+def _shown(operand: Any) -> str:
+    return operand.text if isinstance(operand, Quantity) else str(np.asarray(operand).tolist())

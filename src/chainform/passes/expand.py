@@ -31,8 +31,12 @@ class Polynomial:
         return len(self.terms)
 
 
+LARGEST_DEGREE = 1000
+"""Products of more factors are not formed: a power of a power may have any number."""
+
+
 class TooLongError(Exception):
-    """A polynomial has more terms than were allowed."""
+    """A polynomial has more terms than were allowed, or terms of too many factors."""
 
 
 class Ring:
@@ -218,6 +222,8 @@ class _Work:
         self.angles = Angles(draft, self.cone)
         self.ring = Ring(self._width())
         self.polynomials: dict[int, Polynomial] = {}
+        self.degree: dict[int, int] = {}
+        """Bounds on the factors in the terms of polynomials."""
         self.stopped: set[int] = set()
         if options.trig and not options.split:
             for angle in self.angles.complete:
@@ -237,6 +243,7 @@ class _Work:
         return max(degree.values(), default=1).bit_length() + 1
 
     def _polynomial(self, v: int) -> Polynomial:
+        self.degree[v] = 1
         if v in self.draft.calls:
             return self._call(v)
         if v not in self.draft.terms:
@@ -253,6 +260,10 @@ class _Work:
         limit, work = self.options.limit, self.options.work
         if work is not None and self.ring.work > work:
             raise TooLongError
+        degrees = (sum(self.degree[f] for f in monomial) for monomial in self.draft.terms[v])
+        degree = max(degrees, default=0)
+        if degree > LARGEST_DEGREE:
+            raise TooLongError
         parts: list[Polynomial] = []
         for monomial, coefficient in self.draft.terms[v].items():
             product = self.ring.number(coefficient)
@@ -262,6 +273,7 @@ class _Work:
         total = self.ring.total(parts)
         if len(total) > limit:
             raise TooLongError
+        self.degree[v] = degree
         return total
 
     def _call(self, v: int) -> Polynomial:
@@ -298,7 +310,8 @@ class _Work:
     def _refusal(self, v: int) -> DeriveError:
         name = self.draft.graph.names[v]
         return DeriveError(
-            f"{name} has more than {self.options.limit} terms when it is multiplied out",
+            f"{name} has more than {self.options.limit} terms when it is multiplied out, or terms "
+            f"of more than {LARGEST_DEGREE} factors",
             element=name,
             remedy="raise limit, or give beyond=stop to leave long definitions as they are",
         )

@@ -13,8 +13,10 @@ from typing import Any, cast
 
 from chainform.emitters import Argument, ResultArray, Signature
 from chainform.errors import RunError
-from chainform.graph import Block, Graph
+from chainform.graph import OF_OUTPUT, Block, Graph, base_outputs, canonical, parts_of
 
+_TAKEN = ("weights", *OF_OUTPUT.values())
+"""What stands before the letter of an output in the entries of what is taken of it."""
 _AROUND = re.compile(r"\s*([(),])\s*")
 
 
@@ -48,9 +50,33 @@ def find_output(graph: Graph, text: str) -> str | None:
         return text
     plain = _AROUND.sub(r"\1", text.strip())
     for name, block in graph.outputs.items():
-        if plain in (name, letter_of(block)):
+        if plain in (name, letter_of(block)) or _in_full(plain, block) == name:
             return name
     return None
+
+
+def _in_full(text: str, block: Block) -> str | None:
+    """Return an output in full, where a letter within it is that of the entries of a block."""
+    if not block.labels:
+        return None
+    words = [word for word in block.labels[0].split("_") if word not in _TAKEN]
+
+    def named(inner: str) -> str:
+        name = re.split(r"[(\[]", inner, maxsplit=1)[0]
+        return (_innermost(block.name) if name in words[:1] else name) + inner[len(name) :]
+
+    try:
+        return canonical(text, named)
+    except RunError:
+        return None
+
+
+def _innermost(name: str) -> str:
+    """Return the output that an operator, or a matrix of an output, is taken of."""
+    parts = parts_of(base_outputs(name)[0])
+    while parts.name in OF_OUTPUT and parts.inside is not None:
+        parts = parts_of(base_outputs(parts.inside)[0])
+    return parts.name
 
 
 def letter_of(block: Block) -> str | None:

@@ -6,7 +6,6 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
-    from chainform.simulation.equations.actuators import Actuated, coordinate_of, entry_of
     from chainform.simulation.equations.assembly import (
         CLOSED,
         Mobility,
@@ -28,11 +27,7 @@ if TYPE_CHECKING:
         rest_names,
         whole_states,
     )
-    from chainform.simulation.equations.loop_constraints import (
-        ConstraintResiduals,
-        rows_of,
-        turn_cosine,
-    )
+    from chainform.simulation.equations.loop_constraints import ConstraintResiduals
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of
@@ -46,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CLOSED",
     "FORMS",
-    "Actuated",
     "BatchInterrupted",
     "BatchRun",
     "ConstraintResiduals",
@@ -70,9 +64,7 @@ __all__ = [
     "check_fixed",
     "check_output",
     "consistent_rates",
-    "coordinate_of",
     "descend",
-    "entry_of",
     "form_of",
     "free_rates",
     "initial_rest",
@@ -82,10 +74,8 @@ __all__ = [
     "parameters_of",
     "rank_of",
     "rest_names",
-    "rows_of",
     "simulate",
     "simulate_batch",
-    "turn_cosine",
     "values_along",
     "whole_states",
 ]

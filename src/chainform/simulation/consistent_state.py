@@ -79,7 +79,7 @@ def _closed(
     gaps: ConstraintResiduals, q: Array, q0: Any, fixed: Sequence[str] | None
 ) -> tuple[Array, str]:
     """Return a closed pose near q, and the names of the given coordinates that moved."""
-    if np.max(np.abs(gaps.at(q)[0]), initial=0.0) <= CLOSED:
+    if np.max(np.abs(gaps.at(q)), initial=0.0) <= CLOSED:
         return q, ""
     mechanism, own = gaps.mechanism, _names(q0)
     named = own if fixed is None else [str(name) for name in fixed]

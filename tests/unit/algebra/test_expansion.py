@@ -99,3 +99,11 @@ def test_limits() -> None:
     found = [short.of(v) for v in sums.roots]
     assert None in found
     assert all(terms in (None, whole.of(v)) for v, terms in zip(sums.roots, found, strict=True))
+
+
+def test_a_power_of_powers_is_too_long() -> None:
+    """One term, but of a thousand million factors."""
+    graph = cf.read_expressions({"Y": "a^1000000000"}).graph
+    system = system_of(graph)
+    (output,) = graph.output_variables()
+    assert Expansions(system.sums, 10).of(system.to_sums[output]) is None

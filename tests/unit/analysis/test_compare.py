@@ -58,7 +58,7 @@ def test_a_spoilt_formulation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_free_parameters_and_reduced_graphs_agree() -> None:
     found = cf.compare(
-        reference("rackovic_2_1"),
+        reference("sliding_links_3"),
         "gravity",
         formulations=["newton_euler", "closed_form"],
         parameters="symbolic",

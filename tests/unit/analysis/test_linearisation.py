@@ -13,10 +13,10 @@ import chainform as cf
 from bases import on_moving_base
 from chainform.analysis import complete, linearise
 from chainform.errors import RunError
+from chainform.formulations import shares_of
 from chainform.mechanism import with_unit_quaternions
 from chainform.readers import read_text
 from chainform.simulation import assemble, consistent_rates, rest_names, whole_states
-from chainform.simulation.equations.actuators import shares_of
 from driven import driven_tree
 from manifold import Manifold, differences
 from pinocchio_oracle import pin
@@ -58,7 +58,7 @@ def state_of(mechanism: cf.Mechanism, seed: int, q0: Any = None, t: float = 0.0)
 def check(mechanism: cf.Mechanism, state: dict[str, Any], margin: float = 1e-7, **how: Any) -> None:
     """Compare A and B with differences."""
     found = linearise(mechanism, inputs=["tau"], **state, **how)
-    rates = linearise(mechanism, ["qd"], **state).outputs
+    rates = linearise(mechanism, outputs=["qd"], **state).outputs
     places = [mechanism.rates.index(name) for name in found.independent]
     rate_places = [rates.index(name) for name in found.states[len(places) :]]
     wanted = Manifold(mechanism, **state).rates(places, rate_places)
@@ -162,7 +162,9 @@ def test_actuators_agree_with_the_complete_model(seed: int) -> None:
         return np.concatenate([qd, qdd, found["complete_model"][rest], drives])
 
     q, qd, x, u = start
-    found = linearise(m, ["drives"], q=q, qd=qd, x=dict(zip(rest_names(m), x, strict=True)), u=u)
+    found = linearise(
+        m, outputs=["drives"], q=q, qd=qd, x=dict(zip(rest_names(m), x, strict=True)), u=u
+    )
     assert found.inputs == m.signals
     wanted = differences(rates, sum(sizes), 1e-3)
     error = np.abs(np.block([[found.A, found.B], [found.C, found.D]]) - wanted).max()
@@ -172,6 +174,7 @@ def test_actuators_agree_with_the_complete_model(seed: int) -> None:
 def driven_bar(prescribed: bool = False) -> cf.Mechanism:
     """A four-bar linkage whose crank has a motor, or a signal that prescribes its motion."""
     text = (EXAMPLES / "four_bar.toml").read_text()
+    text = text.replace("[parameters]", "[parameters]\npush = 0.7")
     rows = {
         False: "A = [[0, 1, 0], [0, -0.1, 2], [0, -30, -40]]\nb = [0, 0, 10]\nf = [0, -3, 0]",
         True: "A = [[0, 1, 0], [-4, -1, 2], [0, 0, -40]]\nb = [0, 0, 10]\nf = [0, 0, 0]",
@@ -198,7 +201,8 @@ def test_actuators_on_loops_agree_with_simulated_motions(prescribed: bool) -> No
             q0=start.q,
             qd0=start.qd,
             x0={"motor.x3": 0.1 + z[2]},
-            signals={"motor": 0.7 + z[3]},
+            signals={"motor": "push"},
+            values={"push": 0.7 + z[3]},
             t=4 * h,
             t_eval=h * np.arange(5),
             rtol=1e-13,
@@ -216,14 +220,14 @@ def test_outputs_agree_with_differences() -> None:
     crank, tau = slider_crank(), np.array([1.0, 0.2, -0.3])
     texts = ["tau", "qdd[3]", "slider", "T", "pose(rod)", "reaction(rod)[1]", "drives"]
     state = complete(crank, {"crank": 0.7}, {"crank": 1.3}, start=[0.7, -0.4, 0.9])
-    found = linearise(crank, texts, q=state.q, qd=state.qd, tau=tau, inputs=["crank"])
+    found = linearise(crank, outputs=texts, q=state.q, qd=state.qd, tau=tau, inputs=["crank"])
     assert found.independent == ("crank",)
     numbers: list[Array] = []
 
     def outputs(z: Array) -> Array:
         at = complete(crank, {"crank": 0.7 + z[0]}, {"crank": 1.3 + z[1]}, start=state.q)
         given = tau + np.array([z[2], 0, 0])
-        aside = linearise(crank, texts, q=at.q, qd=at.qd, tau=given)
+        aside = linearise(crank, outputs=texts, q=at.q, qd=at.qd, tau=given)
         numbers.append(aside.values)
         return aside.values
 
@@ -454,6 +458,17 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("driven_arm", {"wrench": [1, 2, 3, 4, 5, 6]}, "wrench has the shape (6,)", "leave it out"),
     ("driven_arm", {"outputs": ["weights*d(tau)/d(q)"]}, "multiplied by weights", "derivative"),
     ("driven_arm", {"inputs": 3}, "expected a text", "inputs"),
+    ("driven_arm", {"inputs": ["wrench"]}, "no input 'wrench'", "name frames in wrenches"),
+    ("driven_arm", {"outputs": {"q": [1, 2, 3]}}, "expected a text, got a table", "pose(tool)"),
+    ("driven_arm", {"outputs": [0.1, 0.2, 0.3]}, "expected a text, got a number", "pose(tool)"),
+    ("driven_arm", {"state": ["q"]}, "expected a table", "write {"),
+    ("driven_arm", {"state": {"qq": [1, 2, 3]}}, "unknown field 'qq'", "did you mean"),
+    (
+        "driven_arm",
+        {"state": {"q": [1, 2, 3]}, "q": [1, 2, 3]},
+        "q is given twice",
+        "as an argument",
+    ),
     ("rolling_disc", {"q": [0, 0, 0, 1.7, 0]}, "touches or is passed", "holonomic"),
 ]
 
@@ -481,7 +496,7 @@ def test_more_is_refused() -> None:
         linearise(builder.build().with_forces({"a": "1/a"}))
     # Across its plane a linkage does not determine its forces.
     with pytest.raises(RunError, match="not determined"):
-        linearise(slider_crank(), ["reaction(rod)"], q={"crank": 0.7})
+        linearise(slider_crank(), outputs=["reaction(rod)"], q={"crank": 0.7})
 
 
 def test_a_signal_that_prescribes_what_a_law_prescribes_is_refused() -> None:
@@ -512,9 +527,13 @@ velocity = [0, 1]
 
 def test_values_and_scipy() -> None:
     bar = example("four_bar")
+    assert (
+        linearise(bar, {"q": {"crank": 0.3}}).A.tolist()
+        == linearise(bar, q={"crank": 0.3}).A.tolist()
+    )
     short, usual = (linearise(bar, q={"crank": 0.3}, values={"a": a}) for a in (0.1, 0.2))
     assert pytest.approx(linearise(bar, q={"crank": 0.3}).A) == usual.A
     assert not np.allclose(short.A, usual.A)
-    system = linearise(cart_pole(), ["cart"], inputs=["cart"]).to_scipy()
+    system = linearise(cart_pole(), outputs=["cart"], inputs=["cart"]).to_scipy()
     assert (system.A.shape, system.B.shape, system.C.shape) == ((4, 4), (4, 1), (1, 4))
     assert np.array_equal(system.A, linearise(cart_pole()).A)

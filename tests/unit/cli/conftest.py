@@ -101,6 +101,24 @@ def call() -> Call:
 
 
 @pytest.fixture(scope="session")
+def filled_once() -> Callable[[str, str, Callable[[], Any]], None]:
+    """What fills an empty store; where it is a file, the same one is filled once and copied."""
+    known: dict[str, bytes] = {}
+
+    def fill_or_copy(url: str, name: str, fill: Callable[[], Any]) -> None:
+        file = Path(url)
+        if name in known and "://" not in url:
+            file.write_bytes(known[name])
+            return
+        fill()
+        if "://" not in url:
+            assert [path.name for path in file.parent.glob("models.db*")] == [file.name]
+            known[name] = file.read_bytes()
+
+    return fill_or_copy
+
+
+@pytest.fixture(scope="session")
 def refused() -> Callable[[Result], str]:
     """A check that a call ended as bad input should; it returns the message."""
 

@@ -20,6 +20,7 @@ Call = Callable[..., Any]
 def linkage(
     request: pytest.FixtureRequest,
     call: Call,
+    filled_once: Call,
     four_bar: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -29,11 +30,15 @@ def linkage(
     if request.param == "postgresql":
         url = request.getfixturevalue("postgres_url")
     monkeypatch.setenv("CHAINFORM_DB", url)
-    result = call(
-        *("derive", four_bar, "--outputs", "H,hG", "--parameters", "symbolic"),
-        *("--save", "linkage", "--tag", "drawn", "--reduce", "none"),
-    )
-    assert result.code == 0, result.err
+
+    def fill() -> None:
+        result = call(
+            *("derive", four_bar, "--outputs", "H,hG", "--parameters", "symbolic"),
+            *("--save", "linkage", "--tag", "drawn", "--reduce", "none"),
+        )
+        assert result.code == 0, result.err
+
+    filled_once(url, "bind", fill)
     return url
 
 

@@ -108,3 +108,17 @@ def test_a_mechanism_is_written_as_elements(
     result = call("export", four_bar, "--language", "elements", "-o", target, "--force")
     assert "not in elements: loop linkage" in result.out
     assert call("export", four_bar, "--language", "elements", "--json").document["outputs"] == []
+
+
+@pytest.mark.parametrize("language", ["native", "urdf", "elements"])
+@pytest.mark.parametrize(
+    "given",
+    [("--outputs", "H"), ("--define", "p = q1"), ("--reduce", "fast"), ("--without", "forces")],
+)
+def test_a_mechanism_has_no_equations(
+    call: Callable[..., Any], pendulum: Path, language: str, given: tuple[str, str]
+) -> None:
+    result = call("export", pendulum, "--language", language, *given)
+    assert result.code == 2
+    assert f"{given[0]}: {language} describes the mechanism, and has no equations" in result.err
+    assert "python" in result.err

@@ -91,6 +91,8 @@ def test_define(call: Call, four_bar: Path, tmp_path: Path) -> None:
     assert values["power"] == pytest.approx(values["inverse_dynamics"][0])
     assert values["w"][1] == pytest.approx(values["mass_matrix"][0][1] ** 2)
     assert call("show", four_bar, "w[2]", *define).code == 0
+    further = valid(call("derive", four_bar, *define, "--outputs", "H,tau", "--json"), "derive")
+    assert list(further["outputs"]) == ["mass_matrix", "inverse_dynamics", "power", "w"]
     alone = valid(call("count", four_bar, *define, "--outputs", "power", "--json"), "count")
     assert list(alone["outputs"]) == ["power"]
     assert "power" in call("export", four_bar, *define, "--language", "python").out
@@ -102,12 +104,51 @@ def test_define(call: Call, four_bar: Path, tmp_path: Path) -> None:
     assert stored["twice"]["values"] == pytest.approx(2 * values["power"])
 
 
+def test_derivatives_of_own_outputs(call: Call, four_bar: Path, file: Path) -> None:
+    # Y is the letter of another output, and x the word for states of actuators.
+    slope = ("--outputs", "d(Y)/d(x)", "d(v)/d(q1)", "d(Y)/d(parameters)")
+    assert call("derive", file, "--save", "poly").code == 0
+    for name in (file, "poly"):
+        numbers = valid(call("eval", name, *slope, "--at", STATE, "--json"), "eval")["outputs"]
+        assert numbers["derivative(Y,x)"]["values"] == pytest.approx(2 * 3 + 2 * 4 + 2 * 4)
+        assert numbers["derivative(v,q1)"]["values"] == pytest.approx([0, 0.8775825618903728])
+        assert numbers["derivative(Y,parameters)"]["values"][2] == pytest.approx(22)
+    assert call("show", file, "d(Y)/d(y)", "s").out.splitlines()[1] == "s = a*x + b*y"
+    define = ("--define", "power = 3*qd1^2*H[1,1]")
+    state = json.dumps({"q": [0, 0, 0], "qd": [2, 0, 0]})
+    named = ("--outputs", "H", "d(power)/d(qd)")
+    numbers = valid(call("eval", four_bar, *define, *named, "--at", state, "--json"), "eval")
+    values = {name: entry["values"] for name, entry in numbers["outputs"].items()}
+    H = values["mass_matrix"][0][0]
+    assert values["derivative(power,qd)"] == pytest.approx([12 * H, 0, 0])
+
+
+def test_corners_of_expressions_are_noted(call: Call, file: Path) -> None:
+    file.write_text("Z = abs(q1)")
+    result = call("show", file, "d(Z)/d(q1)")
+    assert (result.code, result.out) == (0, "Z_by_q1 = sign(q1)\n")
+    assert "abs(q1) has a corner at 0" in result.err
+
+
+def test_derivatives_of_stored_derivatives(call: Call, four_bar: Path, file: Path) -> None:
+    assert call("derive", four_bar, "--outputs", "d(hG)/d(q)", "--save", "slope").code == 0
+    assert file.exists()
+    state = json.dumps({"q": [0.1, 0.2, 0.3]})
+    for text in ("derivative(hG,q,q)[3,3,3]", "d(d(hG)/d(q))/d(q)[3,3,3]"):
+        stored, derived = (
+            valid(call("eval", name, "--outputs", text, "--at", state, "--json"), "eval")
+            for name in ("slope", four_bar)
+        )
+        assert stored["outputs"] == derived["outputs"]
+
+
 @pytest.mark.parametrize(
     ("define", "message"),
     [
         ("power", "is not NAME=EXPRESSION"),
         ("H = 1", "short for mass_matrix"),
         ("p = nothing", "no quantity nothing"),
+        ("p = sinn(q1)", "did you mean 'sin'"),
         ("p = 1 +", "found the end"),
         ("p = H*qd", "product of two arrays"),
     ],

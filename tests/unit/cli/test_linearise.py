@@ -26,7 +26,7 @@ def test_matrices_are_those_of_python(call: Callable[..., Any]) -> None:
     jsonschema.validate(document, json.loads(schema_text("linearise")))
     found = cf.linearise(
         ARM,
-        ["drives", "q"],
+        outputs=["drives", "q"],
         inputs=["elbow_motor", "tau"],
         wrenches=["forearm"],
         q={"elbow": 0.3},

@@ -38,10 +38,13 @@ def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def saved(call: Call, db: str, four_bar: Path) -> str:
+def saved(call: Call, filled_once: Call, db: str, four_bar: Path) -> str:
     """A store with the model `bar` as it was derived."""
-    options = ("--outputs", "H,hG", "--save", "bar")
-    assert call("derive", four_bar, *options).code == 0
+
+    def fill() -> None:
+        assert call("derive", four_bar, "--outputs", "H,hG", "--save", "bar").code == 0
+
+    filled_once(db, "reduce", fill)
     return db
 
 

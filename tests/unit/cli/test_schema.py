@@ -145,4 +145,6 @@ def test_state_schema(state: Any, valid: bool) -> None:
 
 
 def test_example_state_is_valid(state: Path) -> None:
-    validator("state").validate(json.loads(state.read_text("utf-8")))
+    document = json.loads(state.read_text("utf-8"))
+    assert set(document) == {"q", "qd", "qdd"}
+    assert validator("state").is_valid(document)

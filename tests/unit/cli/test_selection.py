@@ -156,6 +156,8 @@ def test_parameters_may_be_called_like_variables_without_names() -> None:
     builder = Mechanism.builder("rod").parameter("x_1", 2)
     mechanism = builder.segment("rod", joint="revolute", axis="z", mass="x_1").build()
     refuse_numbered([parse_request("x_1")], mechanism)
+    with pytest.raises(ReadError, match="name them with it"):
+        refuse_numbered([parse_request("x_2")], mechanism)
 
 
 def test_letters() -> None:

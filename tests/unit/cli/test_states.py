@@ -95,6 +95,7 @@ def test_rates_have_their_own_names(
         with pytest.raises(ReadError) as caught:
             state_of(content, mechanism)
         assert words in str(caught.value)
+    assert caught.value.remedy
 
 
 def test_sigma_has_the_length_of_the_closure(
@@ -209,8 +210,9 @@ def test_state_on_the_command_line(mechanism: Mechanism) -> None:
     assert state.groups["q"].tolist() == [0, 0, 0, 0, 0, 1]
     assert state.file == "the state given"
     for text in ('{"q": [0', "{}}", '{"\udcff": 1}'):
-        with pytest.raises(ReadError, match="the state given"):
+        with pytest.raises(ReadError, match="the state given") as caught:
             read_state(text, mechanism)
+        assert caught.value.remedy
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch, mechanism: Mechanism) -> None:

@@ -22,18 +22,27 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def filled(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def filled(
+    request: pytest.FixtureRequest,
+    filled_once: Call,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> str:
     """A store with a model of two revisions, and another one; the environment names it."""
     url = str(tmp_path / "models.db")
     if request.param == "postgresql":
         url = request.getfixturevalue("postgres_url")
     monkeypatch.setenv("CHAINFORM_DB", url)
     path = ROOT / "examples" / "four_bar.toml"
-    with cf.open_store(url) as store:
-        model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
-        store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
-        store.bind("linkage", {"a": "0.25"}, "longer", "Grace")
-        store.save(cf.derive(path, ["gravity"]), "weight", author="Ada")
+
+    def fill() -> None:
+        with cf.open_store(url) as store:
+            model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
+            store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
+            store.bind("linkage", {"a": "0.25"}, "longer", "Grace")
+            store.save(cf.derive(path, ["gravity"]), "weight", author="Ada")
+
+    filled_once(url, "store commands", fill)
     return url
 
 

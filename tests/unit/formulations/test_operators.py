@@ -167,8 +167,15 @@ def test_how_a_jump_was_taken_is_told() -> None:
         ("d(tau)/d(elbw)", "did you mean 'elbow'"),
         ("d(tau)/d(wrench)", "name frames in wrenches"),
         ("derivative(tau)", "by what"),
-        ("d(tua)/d(q)", "there is no"),
-        ("weights*d(H)/d(q)", "weights multiply a vector"),
+        ("d(tua)/d(q)", "did you mean 'tau'"),
+        ("d(tau)", "write d(tau)/d(q)"),
+        ("d(H[1,1])/d(m_2)", 'parameters=["m_2"]'),
+        ("d(tau)/d(parameters)", "has to be free"),
+        ("d(tau)/d(q)*v", "weights and direction"),
+        ("d(T[1])/d(q)", "kinetic_energy is one number"),
+        ("weights*d(H)/d(q)", "take a row: mass_matrix[1,:]"),
+        ("weights*d(C)/d(q)", "take a row: coriolis[1,1,:]"),
+        ("weights*d(T)/d(q)", "take the derivative itself"),
         ("d(tau)/d(q1)*direction", "no columns"),
         ("product(tau,direction)", "not a product"),
         ("product(direction,derivative(tau,q))", "not a product"),
@@ -180,6 +187,22 @@ def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(cf.Error) as problem:
         cf.derive(arm(), [text])
     assert message in f"{problem.value}"
+
+
+@pytest.mark.parametrize("word", ["x", "u", "force", "time"])
+def test_a_parameter_may_be_called_like_a_group_of_inputs(word: str) -> None:
+    model = cf.read_expressions({"Y": f"{word}^3*a"})
+    found = model.evaluate(values={word: 2.0, "a": 5.0}, outputs=[f"d(Y)/d({word})"])
+    assert found[f"d(Y)/d({word})"] == 60
+
+
+def test_a_word_for_a_parameter_and_a_group_is_refused() -> None:
+    model = cf.read_expressions({"Y": "time*t + parameters"})
+    for word in ("time", "parameters"):
+        with pytest.raises(cf.Error, match="another name"):
+            model.evaluate(
+                values={"time": 1.0, "parameters": 1.0}, t=1.0, outputs=[f"d(Y)/d({word})"]
+            )
 
 
 def test_part_of_a_quaternion_does_not_change_alone() -> None:
@@ -197,3 +220,20 @@ def test_an_array_that_is_too_large_names_the_product() -> None:
         )
     with pytest.raises(cf.Error, match=r"216,000 entries(.|\n)*product\(weights"):
         cf.derive(builder.build(), ["derivative(tau,q,q)"])
+    with pytest.raises(cf.Error, match=r"216,000 entries(.|\n)*direction\)$"):
+        cf.derive(builder.build(), ["d(H)/d(q)"])
+
+
+def test_a_parameter_may_be_called_as_a_group_that_there_is_not() -> None:
+    model = cf.read_expressions({"Y": "x^2*u", "Z": "force*x"})
+    assert f"{model['d(Y)/d(x)'].expand()}" == "2*u*x"
+    assert f"{model['derivative(Y,x,u)'].expand()}" == "2*x"
+    assert f"{model['d(Z)/d(force)'].expand()}" == "x"
+
+
+@pytest.mark.parametrize("text", ["d(qdd)/d(q)", "d(bias)/d(q)"])
+def test_what_a_model_lacks_is_not_taken_for_another(text: str) -> None:
+    with pytest.raises(cf.Error) as problem:
+        model()[text]
+    assert "are to be derived" in f"{problem.value.remedy}"
+    assert "did you mean" not in f"{problem.value.remedy}"

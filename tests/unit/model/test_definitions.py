@@ -189,6 +189,8 @@ BAD: list[tuple[Any, str]] = [
     ({"p": "nothing"}, "no quantity nothing"),
     ({"p": "kinetic_enrgy"}, "did you mean 'kinetic_energy'"),
     ({"p": "input(x)"}, "not an input"),
+    ({"p": "cosh(q1)"}, "there is no function cosh"),
+    ({"p": "q1^2", "r": "d(p)/d(q1)"}, "defined along with it"),
     ({"p": "1 +"}, "found the end"),
     ({"p": "1/0"}, "divides by zero"),
     ({"p": "(q1^64)^64"}, "above the power"),
@@ -209,6 +211,16 @@ def test_bad_outputs(outputs: Any, message: str) -> None:
         arm().with_outputs(outputs)
     assert message in str(caught.value)
     assert caught.value.remedy
+
+
+def test_derivatives_within_expressions_are_no_outputs() -> None:
+    model = arm()
+    more = model.with_outputs({"p": "d(H[1,1])/d(q2)*qd2"})
+    assert more.outputs == (*model.outputs, "p")
+    q, qd = [0.3, 0.4], [0.5, 0.6]
+    slope = model.evaluate(q, outputs=["d(H[1,1])/d(q2)"])["d(H[1,1])/d(q2)"]
+    assert np.isclose(more.evaluate(q, qd, outputs=["p"])["p"], slope * qd[1])
+    assert more.reduce("fast").outputs == more.outputs
 
 
 def test_stored_and_loaded(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +109,46 @@ def test_results_are_outputs() -> None:
     assert numbers["twice"] == pytest.approx(2 * expected[0] + expected[1], rel=1e-12)
     assert numbers["rows"] == pytest.approx(np.stack([expected, 2 * expected]), rel=1e-12)
     assert more["p"].labels.tolist() == ["p_1", "p_2", "p_3"]
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda m: m["hG"] @ m["qd"], "gravity @ qd"),
+        (lambda m: -m["hG"] / 2 + m["qd"], "((-gravity) / 2) + qd"),
+        (lambda m: 3 - m["hG"][1] ** 2, "3 - (hG_2 ** 2)"),
+        (lambda m: m["H"][0, 1:], "[H_1_2, H_1_3]"),
+        (
+            lambda m: m["H"].T,
+            "[[H_1_1, H_2_1, H_3_1], [H_1_2, H_2_2, H_3_2], [H_1_3, H_2_3, H_3_3]]",
+        ),
+        (lambda m: m["H"], "mass_matrix"),
+        (lambda m: (m["H"] @ m["qd"])[1:], "(mass_matrix @ qd)[2:]"),
+        (lambda m: [m["H"][0, 0], "2*qd1"], "[H_1_1, 2*qd1]"),
+        (lambda m: m["H"][0].diff("q2"), "d([H_1_1, H_1_2, H_1_3])/d(q2)"),
+        (lambda m: (m["H"] * [[1, 2, 3]]).T[0], None),
+    ],
+)
+def test_outputs_tell_how_they_were_computed(
+    made: Callable[[cf.Model], Any], text: str | None, tmp_path: Path
+) -> None:
+    own = model().with_outputs({"own": made(model())})
+    assert text is None or own.defined["own"] == text
+    assert "result" not in own.defined["own"]
+    with cf.open_store(tmp_path / "models.db") as store:
+        store.save(own, "own")
+        assert store.load("own").defined == own.defined
+    wanted, found = (m.evaluate(Q, QD)["own"] for m in (own, own.reduce("fast")))
+    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+def test_a_quantity_of_another_model_keeps_its_values() -> None:
+    """The text of the output means another formula in this model; it is not derived from it."""
+    damped = three().with_forces({"s2": "-3*der(s2)"})
+    own, other = (cf.derive(damped, ["tau"], without=parts) for parts in ([], ["forces"]))
+    more = own.with_outputs({"share": own["tau"] - other["tau"]})
+    found = more.reduce("fast").evaluate(Q, QD, np.ones(3))["share"]
+    assert found == pytest.approx([0, 3 * QD[1], 0], abs=1e-12)
 
 
 def test_two_models_of_one_mechanism() -> None:

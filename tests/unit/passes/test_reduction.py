@@ -210,3 +210,14 @@ def test_expanding_takes_only_what_is_named() -> None:
     kinds = {int(expanded.kind[f.variable]) for t in expanded.terms(entry) for f in t.factors}
     assert len(kinds) <= 1
     assert len(DropUnused()(expanded)) < len(expanded)
+
+
+@pytest.mark.parametrize("power", ["(2*a)^1000000000", "(a + b)^100000"])
+def test_powers_of_powers_are_not_multiplied_out(power: str) -> None:
+    """As products of single factors they would fill the memory."""
+    model = cf.read_expressions({"Y": power})
+    with pytest.raises(DeriveError, match="more than 1000 factors"):
+        model.reduce("expand")
+    kept = model.reduce("expand(beyond=stop)")
+    value = dict.fromkeys(model.free_parameters, 0.5 + 1e-9)
+    assert kept.evaluate(values=value)["Y"] == pytest.approx(model.evaluate(values=value)["Y"])

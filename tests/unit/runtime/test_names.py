@@ -45,6 +45,24 @@ def test_letters_of_frames() -> None:
         program.signature("J(hand)")
 
 
+def test_letters_within_outputs_of_outputs() -> None:
+    outputs = ["nonzeros(derivative(tau,q,q))", "weights*d(H[1,:])/d(q)", "Dz(T(gripper)[1,4])"]
+    outputs += ["d(J(gripper,local))/d(q)*direction", "derivative(qdd,tau)"]
+    arm_with_tool = cf.read(EXAMPLES / "six_axis_arm.toml")
+    program = cf.derive(arm_with_tool, outputs).compile()
+    for text in [*outputs, "product(weights,derivative( H[1,:] , q))", "d(qdd)/d(tau)"]:
+        assert program.address(text) == program.address(output_of(text))
+    for text in (
+        "nonzeros(derivative(H,q,q))",
+        "d(tau)/d(q)",
+        "Cz(T(gripper)[1,4])",
+        "d(",
+        "d(tau",
+    ):
+        with pytest.raises(RunError, match="is not an output of the program"):
+            program.address(text)
+
+
 def test_letters_are_those_of_models() -> None:
     """Whatever a model calls an output, its program does."""
     for name in ("loops", "floating"):

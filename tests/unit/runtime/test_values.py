@@ -21,8 +21,8 @@ from unit.runtime.programs import (
     without,
 )
 
-ONE_BY_ONE = ("puma560", "floating", "wrenches")
-AT_ONCE = ("rackovic_2_1", "loops", "balls")
+ONE_BY_ONE = ("loops", "floating", "wrenches")
+AT_ONCE = ("puma560", "rackovic_2_1", "balls")
 TREES = tuple(f"tree {seed}" for seed in range(40, 46))
 STATES = 13
 """No multiple of any number of lanes, and more than the most lanes."""

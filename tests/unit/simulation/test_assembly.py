@@ -25,7 +25,7 @@ pytestmark = pytest.mark.any_processor
 
 
 def gap(mechanism: cf.Mechanism, q: np.ndarray) -> float:
-    return float(np.max(np.abs(ConstraintResiduals(mechanism).at(q)[0])))
+    return float(np.max(np.abs(ConstraintResiduals(mechanism).at(q))))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -43,7 +43,7 @@ def four_bar() -> cf.Mechanism:
 def largest_gap(run: Run) -> float:
     """Return the largest gap of a loop along a run (m, rad)."""
     gaps = ConstraintResiduals(run.mechanism)
-    return max(float(np.max(np.abs(gaps.at(q)[0]))) * gaps.size for q in run.q)
+    return max(float(np.max(np.abs(gaps.at(q)))) * gaps.size for q in run.q)
 
 
 # --- the slider-crank, whose kinematics is known ------------------------------------------------

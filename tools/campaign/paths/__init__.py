@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.campaign.paths import bound, further, inverse, motions, statics
+from tools.campaign.paths import bound, derivatives, further, inverse, motions, statics
 from tools.campaign.paths.statics import Given, Results
 
 
@@ -89,6 +89,11 @@ PATHS: tuple[Path, ...] = (
     Path(inverse.drives, "state", 0.15),
     Path(inverse.unknown_forces, "state", 0.15),
     Path(inverse.moved_by_unknowns, "motion", 0.5, needs=("pushes",)),
+    Path(derivatives.first_derivatives, "state", 0.15),
+    Path(derivatives.second_derivatives, "state", 0.05),
+    Path(derivatives.regressors, "state", 0.15),
+    Path(derivatives.small_motions, "state", 0.15),
+    Path(derivatives.own_outputs, "state", 0.05),
 )
 
 

@@ -214,6 +214,21 @@ class Answer:
         )
         return (ahead - behind) / (2 * STEP)
 
+    def by(self, name: str, group: str) -> Array:
+        """Return derivatives of a quantity by central differences; those by q along the rates."""
+        columns: list[Array] = []
+        for unit in np.eye(self.system.nv):
+            way = position_rates(self.system, self.state.q, unit) if group == "q" else unit
+            ends = [np.asarray(self.given[group]) + step * way for step in (STEP, -STEP)]
+            ahead, behind = (Answer(self.table, {**self.given, group: e}).value(name) for e in ends)
+            columns.append((ahead - behind) / (2 * STEP))
+        return np.stack(columns, axis=-1)
+
+    def by_parameters(self) -> Array:
+        """Return what bodies, friction, springs and rotors need; no laws of forces, no loops."""
+        table = {**self.table, "forces": [], "loops": []}
+        return Answer(table, self.given).state.effort(self.qdd)
+
     def moved(self, k: int, step: float) -> State:
         """Return the state with one coordinate moved; there are no quaternions."""
         q = self.state.q.copy()
@@ -273,6 +288,14 @@ QUANTITIES: dict[str, Callable[[Answer], Any]] = {
     "inverse_dynamics beside forces": lambda a: (
         a.state.effort(a.qdd) - a.loop_effort - a.push @ [1.0, -2.0, 3.0]
     ),
+    **{
+        f"{name}_dynamics by {group}": (lambda a, n=f"{name}_dynamics", g=group: a.by(n, g))
+        for name in ("inverse", "forward")
+        for group in ("q", "qd", "qdd")
+    },
+    **dict.fromkeys(("efforts by regressor", "efforts by base_regressor"), Answer.by_parameters),
+    "power": lambda a: a.value("inverse_dynamics") @ a.state.qd,
+    "energy": lambda a: a.kinetic_energy() + a.potential_energy(),
     "coriolis": Answer.coriolis,
     "Cm qd": Answer.coriolis_force,
     "Cm + Cm^T": Answer.rate_of_mass,

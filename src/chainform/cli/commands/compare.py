@@ -18,9 +18,9 @@ from chainform.cli.options import (
     add_without,
     chosen_outputs,
     parameter_choice,
-    split_list,
 )
 from chainform.cli.printing import Page, Report
+from chainform.cli.selection import split_list
 from chainform.formulations import FORMULATIONS
 
 COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")

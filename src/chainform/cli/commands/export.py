@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chainform.cli.command import Command
-from chainform.cli.files import add_file, existing, is_taken, read_chosen, target_of, write_file
+from chainform.cli.files import (
+    OF_DERIVATION,
+    OF_REDUCTION,
+    add_file,
+    existing,
+    is_taken,
+    option_name,
+    read_chosen,
+    target_of,
+    write_file,
+)
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
@@ -54,6 +64,8 @@ def run(args: Namespace) -> Report:
     if args.language in (URDF, NATIVE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
         message = f"{args.language} describes mechanisms, and expressions have none"
         raise ReadError(message, element="--language", remedy=f"choose {', '.join(EMITTERS)}")
+    if args.language in (URDF, NATIVE, ELEMENTS):
+        _refuse_equations(args)
     if args.language == URDF:
         return _export_urdf(args, mechanism, target)
     if args.language in (NATIVE, ELEMENTS):
@@ -64,6 +76,17 @@ def run(args: Namespace) -> Report:
         write_file(target, text, force=args.force)
     document = _document(args, target, text, method_document(model), model.outputs)
     return Report(document, lambda page: _show(page, target, text))
+
+
+def _refuse_equations(args: Namespace) -> None:
+    """Refuse what is said about equations where none are written."""
+    for option in ("outputs", "define", *OF_DERIVATION, *OF_REDUCTION):
+        if getattr(args, option, None) is not None:
+            raise ReadError(
+                f"{args.language} describes the mechanism, and has no equations",
+                element=option_name(option),
+                remedy=f"leave it out, or choose one of {', '.join(EMITTERS)}",
+            )
 
 
 def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> Report:

@@ -19,7 +19,8 @@ from chainform.cli.store import (
 )
 from chainform.errors import ReadError
 from chainform.given import near
-from chainform.model import output_of
+from chainform.graph import base_outputs, parts_of
+from chainform.model import CATALOGUE, output_of
 
 if TYPE_CHECKING:
     from chainform.model import Store
@@ -51,7 +52,8 @@ def _models(args: Namespace) -> Report:
     with chosen_store(args, read_only=True) as store:
         entries = _entries(store, args, quantity)
         rows = [row for entry in entries for row in _model_rows(store, entry)]
-        hint = "" if entries or quantity is None else _hint(store, quantity)
+        if quantity is not None and not entries:
+            _refuse_unknown(store, quantity)
     document = {
         "models": [
             {
@@ -63,7 +65,7 @@ def _models(args: Namespace) -> Report:
             for e in entries
         ]
     }
-    return Report(document, lambda page: _show_models(page, rows, hint))
+    return Report(document, lambda page: _show_models(page, rows))
 
 
 def _entries(store: Store, args: Namespace, quantity: str | None) -> list[ModelEntry]:
@@ -85,19 +87,23 @@ def _entries(store: Store, args: Namespace, quantity: str | None) -> list[ModelE
         ) from None
 
 
-def _hint(store: Store, quantity: str) -> str:
-    """Return which quantities there are, where no model at all has this one."""
-    if store.models(quantity=quantity):
-        return ""
-    known = sorted({name for entry in store.models() for name in entry.latest.outputs})
-    meant = f"; {near(quantity, known, 3)}".rstrip("; ")
-    every = f"\nthere are {', '.join(known)}" if known else ""
-    return f"no model has the quantity {quantity[:60]}{meant}{every}"
+def _refuse_unknown(store: Store, quantity: str) -> None:
+    """Refuse a quantity that no method gives, and no model has."""
+    is_known = all(parts_of(base).name in CATALOGUE for base in base_outputs(quantity))
+    if is_known or store.models(quantity=quantity):
+        return
+    stored = dict.fromkeys(name for entry in store.models() for name in entry.latest.outputs)
+    listed = f"the models have {', '.join(sorted(stored))}" if stored else "there are no models"
+    raise ReadError(
+        f"no model has the quantity {quantity[:60]}",
+        element="--quantity",
+        remedy=near(quantity, {**stored, **CATALOGUE}, 3).strip() or listed,
+    )
 
 
-def _show_models(page: Page, rows: Sequence[Sequence[str]], hint: str) -> None:
+def _show_models(page: Page, rows: Sequence[Sequence[str]]) -> None:
     if not rows:
-        page.text(hint or "no models")
+        page.text("no models")
         return
     page.table(MODEL_TITLES, rows)
 

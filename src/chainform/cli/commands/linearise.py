@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from chainform.analysis import Linearisation, StateOptions, linearise
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.options import add_list, chosen_wrenches, split_list
+from chainform.cli.options import add_list, chosen_wrenches
 from chainform.cli.printing import Document, Page, Report
+from chainform.cli.selection import split_list
 from chainform.cli.states import name_of, read_json
 from chainform.given import Given
 
@@ -55,12 +56,12 @@ def run(args: Namespace) -> Report:
     with np.errstate(all="ignore"):
         found = linearise(
             mechanism,
-            _names(args.outputs),
+            state,
+            outputs=_names(args.outputs),
             inputs=_names(args.inputs),
             independent=_names(args.independent),
             wrenches=chosen_wrenches(mechanism, args),
             values=values,
-            **cast("StateOptions", state),
         )
     return Report(_document(args, found), lambda page: _show(page, found))
 

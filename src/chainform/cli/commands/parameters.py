@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.options import add_list, parameter_choice, split_list
+from chainform.cli.options import add_list, parameter_choice
 from chainform.cli.printing import Page, Report
+from chainform.cli.selection import split_list
 from chainform.formulations import PARTS
 from chainform.given import counted
 from chainform.mechanism import BaseParameter, BaseParameters, Mechanism, short_text

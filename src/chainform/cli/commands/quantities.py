@@ -71,11 +71,10 @@ def _show(
 
 
 def _row(entry: OutputEntry) -> tuple[str, ...]:
-    frame = "(F)" if entry.of_frame else ""
-    letter = f"{entry.letter}{frame}" if entry.letter else ""
+    letter = f"{entry.letter}{entry.argument}" if entry.letter else ""
     shape = " × ".join(map(str, entry.shape)) or "1"
     unit = entry.unit or "as the file has it"
-    return f"{entry.name}{frame}", letter, shape, unit, entry.meaning, entry.equation
+    return f"{entry.name}{entry.argument}", letter, shape, unit, entry.meaning, entry.equation
 
 
 COMMAND = Command(

@@ -16,7 +16,7 @@ from chainform.cli.options import add_method, all_outputs, derive_all, derive_ch
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.selection import (
     Selection,
-    by_own_name,
+    chosen_requests,
     frame_names,
     is_known,
     is_numbered,
@@ -80,7 +80,7 @@ def run(args: Namespace) -> Report:
     _check_options(args)
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
-    requests = [by_own_name(args.stored, request) for request in requests]
+    requests = chosen_requests(args, args.quantities)
     if not requests:
         # A stored model has the outputs it has; further ones would have to be derived.
         frames = [] if args.stored else frame_names(mechanism)

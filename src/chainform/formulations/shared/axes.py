@@ -167,8 +167,10 @@ def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> 
     runs = frozenset(run_members(skeleton))
     last = frozenset(k for k in turning if not runs_only and not skeleton.children(k))
     starts = dict.fromkeys((frozenset[int](), runs, last, runs | last))
-    prices = {chosen: _price(build, chosen) for chosen in starts}
     tried = sorted(runs | last) if runs_only or len(turning) > SMALL else turning
+    if not tried:
+        return [AxisChoice(frozenset())]
+    prices = {chosen: _price(build, chosen) for chosen in starts}
     improved = len(tried) <= (SMALL if runs_only else MOST)
     while improved:
         improved = False

@@ -8,13 +8,18 @@ from functools import cached_property
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.constraints import ConstraintLaws
+from chainform.formulations.shared.outputs import Key
 from chainform.formulations.shared.scope import has_quaternions
 from chainform.given import near
-from chainform.graph import GROUPS, Builder, Direction, Tangents, is_zero
-from chainform.mechanism import Mechanism
+from chainform.graph import GROUPS, Builder, Direction, Scalar, Tangents, is_zero
+from chainform.mechanism import JointKind, Mechanism
 
 WORDS = {"time": "t", "parameter": "parameters"}
 """Other words for inputs."""
+
+
+def _free(word: str) -> str:
+    return f'; a parameter has to be free: parameters=["{word[:60]}"]'
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class InputGroups:
 
     def directions(self, word: str) -> Directions:
         """Return the directions of a group of inputs, or that of one input."""
+        if self._is_parameter(word):
+            return Directions(word, {word: self._alone(word)}, is_group=False)
         word = WORDS.get(word, word)
         if word == "q":
             return self._coordinates
@@ -52,6 +59,20 @@ class InputGroups:
         name = self._input_name(word)
         self._refuse_quaternion(word, name)
         return Directions(word, {name: self._alone(name)}, is_group=False)
+
+    def _is_parameter(self, word: str) -> bool:
+        """Whether a word that may name a group is a parameter; refused where it could be both."""
+        inputs = self.builder.inputs.values()
+        if not any(given.group == "parameter" and given.name == word for given in inputs):
+            return False
+        group = WORDS.get(word, word)
+        if group in self.groups:
+            raise DeriveError(
+                f"{word} may mean the parameter {word} or all inputs {group}",
+                element=word,
+                remedy="give the parameter another name",
+            )
+        return group in GROUPS or group == "parameters"
 
     def _alone(self, name: str) -> Direction:
         """Return the direction in which one input changes; no change if there is no such input."""
@@ -70,11 +91,12 @@ class InputGroups:
         elif group == "t":
             names = ["t"]
         if not names:
-            more = ", or name frames in wrenches" if word == "wrench" else ""
+            more = {"wrench": ", or name frames in wrenches", "parameters": _free("m_*")}
+            groups = ", ".join(self.groups) + more.get(word, "")
             raise DeriveError(
                 f"these equations have no input {word}",
                 element=word,
-                remedy=f"take the derivative by one of {', '.join(self.groups)}{more}",
+                remedy=f"take the derivative by one of {groups}",
             )
         return Directions(word, {n: self._alone(n) for n in names}, is_group=group != "t")
 
@@ -95,7 +117,7 @@ class InputGroups:
             if meant
             else f"there is no input {word[:60]}",
             element=word[:60],
-            remedy=near(word, known, 3).strip() or general,
+            remedy=near(word, known, 3).strip() or general + _free(word),
         )
 
     def _refuse_quaternion(self, word: str, name: str) -> None:
@@ -123,3 +145,30 @@ class InputGroups:
             changes = {numbers[f"q{i + 1}"]: sweep.of(rate) for i, rate in rates.items()}
             each[f"q{k + 1}"] = {v: builder.keep(c) for v, c in changes.items() if not is_zero(c)}
         return Directions("q", each, commute=False)
+
+
+# --- joints with quaternions ----------------------------------------------------------------------
+
+
+def turned_axes(builder: Builder, mechanism: Mechanism) -> dict[Key, Scalar]:
+    """Return ad(qd): axes of joints with quaternions turn while they are displaced.
+
+    Displacements change by xi_v' = dv - w x xi_v - v x xi_w and xi_w' = dw - w x xi_w.
+    """
+    entries: dict[Key, Scalar] = {}
+    for segment in mechanism.segments:
+        if segment.rate is None or not segment.joint.kind.has_quaternion:
+            continue
+        free = segment.joint.kind is JointKind.FREE
+        move, turn = segment.rate, segment.rate + 3 * free
+        entries |= _cross(builder, turn, turn, turn)
+        if free:
+            entries |= _cross(builder, move, move, turn) | _cross(builder, move, turn, move)
+    return entries
+
+
+def _cross(builder: Builder, row: int, column: int, rate: int) -> dict[Key, Scalar]:
+    """Return the matrix of (three rates) x, at a place."""
+    x, y, z = (builder.input(f"qd{k + 1}", "qd", k) for k in range(rate, rate + 3))
+    signed = {(0, 1): -z, (0, 2): y, (1, 0): z, (1, 2): -x, (2, 0): -y, (2, 1): x}
+    return {(row + i, column + k): value for (i, k), value in signed.items()}

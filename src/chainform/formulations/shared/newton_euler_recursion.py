@@ -44,6 +44,11 @@ class NewtonEulerRecursion:
         self.angle: list[Scalar | None] = []
         """The angle a limb is still turned by against the axes it is described in."""
         self.path: list[list[FrameTurn]] = []
+        self.before: list[tuple[FrameMotion, Vector]] = []
+        """Motion of the limb before and acceleration of its point at the joint, in axes before
+        the joint turns."""
+        self.wrenches: dict[int, tuple[Vector, Vector]] = {}
+        """Force and moment that each joint passes on, in the axes of its limb."""
 
     def _rate(self, column: Column, group: str) -> Scalar:
         if group not in self.rates:
@@ -68,6 +73,7 @@ class NewtonEulerRecursion:
 
     def _outward(self, k: int, limb: Limb) -> None:
         motion, origin, turns, angle = self._joint_frame(limb)
+        self.before.append((motion, origin))
         if limb.is_revolute:
             (column,) = limb.columns
             rate, acceleration = self._rate(column, "qd"), self._rate(column, "qdd")
@@ -185,6 +191,7 @@ class NewtonEulerRecursion:
             force, moment = self.inertia_forces(k, limb)
             force, moment = add(force, forces[k]), add(moment, moments[k])
             force, moment = self._named("f", limb, force), self._named("n", limb, moment)
+            self.wrenches[k] = force, moment
             for column in limb.columns:
                 drive = (moment if column.turning else force)[column.axis] * column.ratio
                 before = torques.get(column.rate)
@@ -198,6 +205,14 @@ class NewtonEulerRecursion:
             arm = add(moment, cross(reach, force))
             moments[limb.parent] = add(moments[limb.parent], arm)
         return torques
+
+    def wrench_before(self, k: int) -> tuple[Vector, Vector]:
+        """Return what joint k passes on, in the axes before it turns."""
+        force, moment = self.wrenches[k]
+        if not self.limbs[k].is_revolute or k in self.shared:
+            return force, moment
+        turn = self.path[k][-1]
+        return turn.back(force), turn.back(moment)
 
     def inertia_forces(self, k: int, limb: Limb) -> tuple[Vector, Vector]:
         """Return what moves a body on limb k and carries it, about the origin of the limb.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.graph import Builder, Graph
+from chainform.graph import OF_OUTPUT, Builder, Graph
 from chainform.mechanism import Mechanism
 
 PARTS = ("friction", "springs", "rotors", "forces")
@@ -23,10 +23,13 @@ Part: TypeAlias = tuple[str, ...]
 
 
 class AxisChoice(NamedTuple):
-    """The limbs that are described in the axes before their joint turns, and what that takes."""
+    """The limbs that are described in the axes before their joint turns, and what that takes.
+
+    The only choice that there is has no number of operations: they need not be counted.
+    """
 
     limbs: frozenset[int]
-    operations: int
+    operations: int | None = None
 
 
 AxisChoices: TypeAlias = Mapping[Part, Sequence[AxisChoice]]
@@ -166,6 +169,8 @@ def parse_request(text: str) -> OutputRequest:
             element="outputs",
             remedy=f"write {name}(frame) or {name}(frame, local)",
         )
+    if name in OF_OUTPUT:
+        return OutputRequest(f"{name}({inside.strip()})", name, inside.strip())
     # A frame may have commas in its name; only known words after the last ones count.
     frame, part = _word(inside, PART_CHOICES) if name in OF_ROWS else (inside.strip(), "")
     frame, axes = _word(frame, AXES_CHOICES)

@@ -167,29 +167,26 @@ class Factorisation:
             x[k] = keep(value)
         return x
 
+    def inverted(self) -> dict[Key, Scalar]:
+        """Return H^-1, each pair of equal entries built once.
+
+        Entry (k, i) with i eliminated after k is - sum_l factor_kl X_li, and X_kk has 1/d_k, too:
+        from the last pivot to the first, all that is needed is there (Takahashi et al. 1973).
+        """
+        x: dict[Key, Scalar] = {}
+        keep, zero = self.builder.keep, self.builder.number(0)
+        for index, k in reversed(list(enumerate(self.order))):
+            for i in (*self.order[index + 1 :], k):
+                total = self.inverse[k] if i == k else zero
+                for l, factor in self.factors[k]:
+                    total = total - factor * x[l, i]
+                x[k, i] = x[i, k] = keep(total)
+        return x
+
 
 def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int, Scalar]:
     """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
     return Factorisation(matrix, list(right)).solve(right) if right else {}
-
-
-def inverted(matrix: Mapping[Key, Scalar], count: int) -> dict[Key, Scalar]:
-    """Return the inverse of a symmetric positive matrix, each pair of equal entries built once.
-
-    Entry (k, i) with i eliminated after k is - sum_l factor_kl X_li, and X_kk has 1/d_k, too:
-    from the last pivot to the first, all that is needed is there (Takahashi et al. 1973).
-    """
-    done = Factorisation(matrix, range(count))
-    x: dict[Key, Scalar] = {}
-    for index in reversed(range(count)):
-        k = done.order[index]
-        keep, zero = done.inverse[k].builder.keep, done.inverse[k].builder.number(0)
-        for i in (*done.order[index + 1 :], k):
-            total = done.inverse[k] if i == k else zero
-            for l, factor in done.factors[k]:
-                total = total - factor * x[l, i]
-            x[k, i] = x[i, k] = keep(total)
-    return x
 
 
 def elimination_order(entries: set[tuple[int, int]], unknowns: list[int]) -> list[int]:

@@ -27,6 +27,7 @@ from chainform.spatial import (
     add,
     apply,
     column,
+    dot,
     matrix,
     product,
     replaced,
@@ -222,7 +223,7 @@ class Skeleton:
         tensor = _turned(pose.rotation, (rows[0], rows[1], rows[2]))
         com = add(pose.position, apply(pose.rotation, self.kinematics.vector(segment.body.com)))
         half_trace = (rows[0][0] + rows[1][1] + rows[2][2]) * HALF
-        second = matrix(
+        second = symmetric(
             lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]
         )
         first: Vector = (mass * com[0], mass * com[1], mass * com[2])
@@ -230,7 +231,7 @@ class Skeleton:
             h, p = apply(pose.rotation, self.kinematics.vector(segment.body.moment)), pose.position
             first = add(first, h)
             own = second
-            second = matrix(lambda i, k: own[i][k] + h[i] * p[k] + p[i] * h[k])
+            second = symmetric(lambda i, k: own[i][k] + h[i] * p[k] + p[i] * h[k])
         return mass, first, second
 
     def _increase(self, limb: int, mass: Scalar, moment: Vector, second: Matrix) -> None:
@@ -254,7 +255,7 @@ class Skeleton:
         mass, moment, second = limb.mass, limb.moment[a], limb.second[a][a]
         e, p = _direction(limb), limb.position
         first = tuple(moment * e[i] + mass * p[i] for i in range(3))
-        moved = matrix(
+        moved = symmetric(
             lambda i, l: (
                 second * (e[i] * e[l]) + moment * (p[i] * e[l] + e[i] * p[l]) + mass * (p[i] * p[l])
             )
@@ -301,7 +302,7 @@ class Skeleton:
         self.limbs[k] = replace(limb, mass=self.builder.number(0))
         if limb.parent != GROUND:
             moment: Vector = (mass * p[0], mass * p[1], mass * p[2])
-            second = matrix(lambda i, l: mass * (p[i] * p[l]))
+            second = symmetric(lambda i, l: mass * (p[i] * p[l]))
             self._increase(limb.parent, mass, moment, second)
 
     def _named(self, limb: Limb) -> Limb:
@@ -372,4 +373,5 @@ def _direction(limb: Limb) -> Vector:
 
 def _turned(rotation: Matrix, tensor: Matrix) -> Matrix:
     """Return R T R^T."""
-    return product(product(rotation, tensor), transpose(rotation))
+    rows = product(rotation, tensor)
+    return symmetric(lambda i, k: dot(rows[i], rotation[k]))

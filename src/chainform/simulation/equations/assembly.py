@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.linalg import norm
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
@@ -37,6 +38,8 @@ Places = NDArray[np.intp]
 CLOSED = 1e-11
 """The greatest gap of an assembled mechanism, relative to its size."""
 ROUNDING = 1e-15
+OPEN, LEVEL = 1e-3, 1e-5
+"""A mechanism that is open by more, where all slopes of the gap are smaller, is stuck."""
 STEPS = 200
 ASIDE = (0.0, 0.03, 0.1, 0.3, 0.6, 1.0)
 """How far aside (rad, parts of the size) attempts begin; all but the first several times."""
@@ -138,13 +141,15 @@ def _starts(gaps: ConstraintResiduals, q: Array, free: Places) -> Iterator[Array
 def descend(gaps: ConstraintResiduals, q: Array, free: Places) -> tuple[Array, float]:
     """Take damped steps until the gaps vanish or no step helps; return the pose and the gap."""
     scales = gaps.scales()[free]
-    gap, slope = gaps.at(q)
+    gap, slope = gaps.at(q), gaps.position_slopes(q)
     damping = 1e-3
     for _ in range(STEPS):
         size = float(np.max(np.abs(gap), initial=0.0))
         if not np.isfinite(size) or size <= ROUNDING:
             break
         A, step = slope[:, free] * scales, np.zeros(slope.shape[1])
+        if size > OPEN and norm(A.T @ gap) <= LEVEL * norm(A) * norm(gap):
+            break
         if size < 1e-6:
             # Near a closed pose: the shortest step, also where rows depend on each other.
             step[free] = scales * np.linalg.lstsq(A, -gap, rcond=1e-10)[0]
@@ -153,9 +158,9 @@ def descend(gaps: ConstraintResiduals, q: Array, free: Places) -> tuple[Array, f
             right = np.concatenate([-gap, np.zeros(len(free))])
             step[free] = scales * np.linalg.lstsq(both, right, rcond=None)[0]
         trial = gaps.moved(q, step)
-        new, turned = gaps.at(trial)
+        new = gaps.at(trial)
         if new @ new < gap @ gap:
-            q, gap, slope = trial, new, turned
+            q, gap, slope = trial, new, gaps.position_slopes(trial)
             damping = max(damping / 10, 1e-12)
         elif size < 1e-6 or damping > 1e6:
             break
@@ -174,13 +179,13 @@ def _unwound(gaps: ConstraintResiduals, found: Array, q: Array, free: Places) ->
         if segment.joint.kind is not JointKind.REVOLUTE:
             continue
         near[place] -= 2 * np.pi * np.round((found[place] - q[place]) / (2 * np.pi))
-    gap, _ = gaps.at(near)
+    gap = gaps.at(near)
     return near if float(np.max(np.abs(gap), initial=0.0)) <= CLOSED else found
 
 
 def _open(gaps: ConstraintResiduals, q: Array, fixed: Sequence[str]) -> RunError:
     """Return the error that names the loop that stays open most."""
-    gap, _ = gaps.at(q)
+    gap = gaps.at(q)
     worst = gaps.piece_of(int(np.argmax(np.abs(gap))))
     rows = gap[worst.first : worst.first + worst.count]
     if worst.kind == "law":

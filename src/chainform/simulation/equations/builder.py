@@ -28,16 +28,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chainform.formulations import (
+    Actuated,
     ConstraintLaws,
     ConstraintRow,
     Kinematics,
     Laws,
+    entry_of,
     generalised_forces,
 )
 from chainform.graph import Builder, Graph, Scalar, include
 from chainform.mechanism import Force, Mechanism, Number
 from chainform.model import Model
-from chainform.simulation.equations.actuators import Actuated, entry_of
 
 
 @dataclass(frozen=True)

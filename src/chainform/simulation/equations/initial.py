@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.formulations import Share, coordinate_of, rest_places, shares_of
 from chainform.given import argument, finite_array, real_array
 from chainform.mechanism import JointKind, Mechanism, Number, float_of, known_values
-from chainform.simulation.equations.actuators import Share, coordinate_of, shares_of
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9
@@ -44,8 +44,7 @@ def initial_rest(mechanism: Mechanism, q: Array, qd: Array, x0: Any) -> Array:
     if whole.shape != (count,) or not np.all(np.isfinite(whole)):
         order = ", ".join(mechanism.states) or "there are no actuators with states"
         raise RunError(f"x0 must have {count} finite numbers", element="x0", remedy=order)
-    for share, first in zip(shares_of(mechanism), _firsts(mechanism), strict=True):
-        rest[first : first + len(share.rest)] = whole[[share.first + k for k in share.rest]]
+    rest = whole[rest_places(mechanism)]
     made = whole_states(mechanism, q, qd, rest)
     apart = np.abs(made - whole) > CLOSE * np.maximum(1.0, np.abs(whole))
     if np.any(apart):

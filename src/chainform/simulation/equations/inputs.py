@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.formulations import Actuated, rest_places
 from chainform.graph import Scalar
-from chainform.simulation.equations.actuators import Actuated
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.controllers import ControlContext, Controller
 from chainform.simulation.equations.efforts import Efforts, signal_rates
@@ -34,8 +34,9 @@ def put_inputs(
     rates = signal_rates(mechanism)
     actuated = None
     if rates:
-        actuated = Actuated(mechanism, equations.kinematics, len(equations.extra))
-        equations.extra += [zero] * actuated.count
+        first, count = len(equations.extra), len(rest_places(mechanism))
+        actuated = Actuated(mechanism, equations.kinematics, range(first, first + count))
+        equations.extra += [zero] * count
     signals = efforts.signals or Efforts()
     tau = equations.efforts(efforts.laws)
     by_rate = equations.efforts(signals.laws)

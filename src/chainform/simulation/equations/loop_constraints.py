@@ -1,15 +1,4 @@
-"""Closed loops and constraints of the file: their rows, how a motion is held on them, their gaps.
-
-A loop says that two points, or two frames, coincide. With the points a and b, and the rotations
-A and B from their axes to the world,
-
-    position   a - b                                                        three rows
-    direction  B (A^T B - B^T A)_vee / 2, the axis of the turn from B to A   three more for frames
-
-At a closed loop the rate of the second is the relative angular velocity in world axes, so that the
-multipliers are force and moment on the closing body, as `sigma` is.
-
-How a motion is held on them:
+"""How a motion is held on closed loops and constraints of the file, and their gaps.
 
 stabilise="projection"                   each step ends on them, positions and rates
 stabilise="baumgarte"                    f'' + 2 alpha f' + beta^2 f = 0 draws it back to them
@@ -30,51 +19,19 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
+from chainform.formulations import ConstraintLaws, ConstraintRow
 from chainform.given import Given, argument
-from chainform.graph import Builder, Graph, Scalar
+from chainform.graph import Builder, Graph
 from chainform.mechanism import (
-    Attachment,
-    Frame,
     JointKind,
-    Loop,
     Mechanism,
     Reader,
     numeric_loops,
     numeric_tree,
 )
 from chainform.simulation.equations.evaluate import values_along
-from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
 
 Array = NDArray[np.float64]
-
-
-def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
-    """Return the rows that always hold: loops first, then the constraints of the file."""
-    laws = ConstraintLaws(builder, mechanism)
-    rows: list[ConstraintRow] = []
-    if mechanism.loops:
-        places = WorldColumns(builder, mechanism)
-        for loop in mechanism.loops:
-            moving = _moving(mechanism, loop)
-            rows += [laws.holonomic(value, moving) for value in loop_residuals(places, loop)]
-    return [*rows, *laws.bilateral]
-
-
-def _moving(mechanism: Mechanism, loop: Loop) -> frozenset[int]:
-    """Return the coordinates that move the ends of a loop against each other.
-
-    Joints that carry both ends turn what is left between them, which is nothing where the loop is
-    closed. In the stages of a step it would be taken for a motion.
-    """
-    closing, target = (set(mechanism.path_to(end.segment)) for end in (loop.closing, loop.target))
-    moving = [mechanism.segments[i] for i in closing ^ target]
-    return frozenset(
-        segment.coordinate + k
-        for segment in moving
-        if segment.coordinate is not None
-        for k in range(segment.joint.kind.coordinates)
-    )
 
 
 def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> list[ConstraintRow]:
@@ -89,39 +46,6 @@ def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> li
             back = back + row.value * (beta * beta)
         drawn.append(ConstraintRow(row.value, row.rate, row.J, row.gamma - back))
     return drawn
-
-
-def loop_residuals(places: WorldColumns, loop: Loop) -> list[Scalar]:
-    """Return what must be zero for a loop to be closed, in world axes."""
-    keep = places.world.builder.keep_vector
-    position = keep(subtract(places.place_of(loop.closing), places.place_of(loop.target)))
-    if loop.kind == "point":
-        return list(position)
-    relative = _relative(places, loop)
-    turned: Vector = (
-        (relative[2][1] - relative[1][2]) / 2,
-        (relative[0][2] - relative[2][0]) / 2,
-        (relative[1][0] - relative[0][1]) / 2,
-    )
-    return [*position, *keep(apply(_rotation(places, loop.target), keep(turned)))]
-
-
-def turn_cosine(places: WorldColumns, loop: Loop) -> Scalar:
-    """Return the cosine of the turn between the frames of a loop.
-
-    Residuals of directions vanish at half a turn, too, where it is -1.
-    """
-    relative = _relative(places, loop)
-    return (relative[0][0] + relative[1][1] + relative[2][2] - 1) / 2
-
-
-def _relative(places: WorldColumns, loop: Loop) -> Matrix:
-    """Return B^T A."""
-    return product(transpose(_rotation(places, loop.target)), _rotation(places, loop.closing))
-
-
-def _rotation(places: WorldColumns, end: Attachment) -> Matrix:
-    return places.world.frame_rotation(Frame("", end.segment, end.point, end.rotation))
 
 
 # --- stabilisation ----------------------------------------------------------------------------
@@ -235,19 +159,22 @@ class ConstraintResiduals:
         given = {"t": np.array([self.t]), "q": q[None], "qd": np.zeros((1, n))}
         return values_along(self._law_graph, output, given)[0]
 
-    def at(self, q: Array) -> tuple[Array, Array]:
-        """Return r and its derivatives at a pose."""
-        poses, count = self.tree.poses(q), len(self.laws)
+    def at(self, q: Array) -> Array:
+        """Return r at a pose."""
+        poses = self.tree.poses(q)
         gaps = [loop.gap(poses) for loop in self.loops]
-        rest = self._laws_at("values", q)[:count]
-        J = self.slopes(q)
-        return np.concatenate([*gaps, rest]), J[: len(J) - len(self.rate_laws)]
+        return np.concatenate([*gaps, self._laws_at("values", q)[: len(self.laws)]])
 
     def slopes(self, q: Array) -> Array:
         """Return J of all rows, those that bind rates with them, (rows, nv)."""
         n, poses = self.mechanism.nv, self.tree.poses(q)
         slopes = [loop.jacobian(self.tree, poses, n) for loop in self.loops]
         return np.concatenate([*slopes, self._laws_at("slopes", q).reshape(-1, n)])
+
+    def position_slopes(self, q: Array) -> Array:
+        """Return J of the rows that bind positions: the derivatives of r."""
+        J = self.slopes(q)
+        return J[: len(J) - len(self.rate_laws)]
 
     def drift(self, q: Array) -> Array:
         """Return the rates of all rows while nothing moves but the time."""

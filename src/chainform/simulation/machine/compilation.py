@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from chainform.formulations import rows_of, shares_of
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.runtime import CodeStorage, Key, LruCache, target_for
-from chainform.simulation.equations.actuators import shares_of
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.equations.contact.rows import ContactEquations
@@ -17,7 +17,7 @@ from chainform.simulation.equations.controllers import Controller
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
 from chainform.simulation.equations.inputs import put_inputs
-from chainform.simulation.equations.loop_constraints import PROJECTION, Stabilise, damped, rows_of
+from chainform.simulation.equations.loop_constraints import PROJECTION, Stabilise, damped
 from chainform.simulation.equations.parameters import without_values
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.machine.method import Method

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from chainform.formulations import Actuated, coordinate_of
 from chainform.given import Given, plain
 from chainform.graph import Scalar, Tangents
 from chainform.mechanism import (
@@ -19,7 +20,6 @@ from chainform.mechanism import (
     law_reader,
     reader_of,
 )
-from chainform.simulation.equations.actuators import Actuated, coordinate_of
 from chainform.simulation.equations.builder import EquationBuilder
 
 

@@ -21,7 +21,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chainform.formulations import ConstraintRow, Drive, Kinematics, solve
+from chainform.formulations.shared.constraints import ConstraintRow
+from chainform.formulations.shared.drives import Drive
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.outputs import solve
 from chainform.graph import Builder, Scalar, is_zero
 from chainform.mechanism import GROUND, Actuator, Mechanism, Number, reader_of
 
@@ -74,6 +77,11 @@ def shares_of(mechanism: Mechanism) -> tuple[Share, ...]:
     return tuple(shares)
 
 
+def rest_places(mechanism: Mechanism) -> list[int]:
+    """Return the places of the states besides q and qd among those of all actuators."""
+    return [share.first + k for share in shares_of(mechanism) for k in share.rest]
+
+
 def _found_states(mechanism: Mechanism, actuator: Actuator) -> tuple[int | None, int | None]:
     """Choose the states that are found from q and qd, so that this divides by large numbers."""
     if actuator.velocity is None:
@@ -92,16 +100,17 @@ def _size(mechanism: Mechanism, entry: Number) -> float:
 
 
 class Actuated:
-    """The actuators of one system that is being built."""
+    """The actuators of one system that is being built.
 
-    def __init__(self, mechanism: Mechanism, kinematics: Kinematics, first: int) -> None:
+    `places` are those of their states besides q and qd among the inputs x.
+    """
+
+    def __init__(self, mechanism: Mechanism, kinematics: Kinematics, places: Sequence[int]) -> None:
         self.mechanism = mechanism
         self.kinematics = kinematics
         self.builder = kinematics.builder
         self.shares = shares_of(mechanism)
-        self.count = sum(len(s.rest) for s in self.shares)
-        """How many states x has of the actuators; `first` is the index of the first of them."""
-        self.rest = [entry_of(self.builder, "x", first + k) for k in range(self.count)]
+        self.rest = [entry_of(self.builder, "x", place) for place in places]
         values = iter(self.rest)
         self.x = [self._states(share, [next(values) for _ in share.rest]) for share in self.shares]
         self.drives: list[Drive] = []

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
+from shutil import rmtree
 
 from chainform.errors import RunError
 
@@ -44,6 +45,44 @@ def write_whole(path: str | PathLike[str], data: bytes) -> Path:
     with replacing(path) as part:
         part.write_bytes(data)
     return Path(path)
+
+
+def write_folder(folder: str | PathLike[str], texts: Mapping[str, str]) -> Path:
+    """Write a new folder of files, whole or not at all; RunError where it has something in it."""
+    check_folder(folder)
+    target = Path(folder)
+    part = target.with_name(f".chainform-{token_hex(4)}")
+    try:
+        part.mkdir()
+    except OSError as problem:
+        raise _refused(folder, problem) from problem
+    try:
+        for name, text in texts.items():
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
+        if target.is_dir():
+            target.rmdir()
+        part.rename(target)
+    except OSError as problem:
+        raise _refused(folder, problem) from problem
+    finally:
+        rmtree(part, ignore_errors=True)
+    return target
+
+
+def check_folder(folder: str | PathLike[str]) -> None:
+    """Refuse, before anything is computed, a place at which no new folder can be written."""
+    target = Path(folder)
+    try:
+        if target.is_symlink() or (target.exists() and not target.is_dir()):
+            raise FileExistsError(errno.EEXIST, "this is a file, not a folder")
+        if target.is_dir() and any(target.iterdir()):
+            raise FileExistsError(errno.ENOTEMPTY, "the folder is not empty")
+        if not target.absolute().parent.is_dir():
+            raise FileNotFoundError
+    except (OSError, ValueError) as problem:
+        raise _refused(folder, problem) from problem
 
 
 def check_target(path: str | PathLike[str]) -> None:
@@ -95,7 +134,9 @@ def _take_rights(part: Path, target: Path) -> None:
 
 def _refused(path: str | PathLike[str], problem: OSError | ValueError) -> RunError:
     reason, remedy = getattr(problem, "strerror", None) or str(problem), REMEDY
-    if isinstance(problem, FileNotFoundError):
+    if isinstance(problem, FileExistsError):
+        remedy = "name a new folder, or an empty one"
+    elif isinstance(problem, FileNotFoundError):
         reason, remedy = "the folder does not exist", "make it first"
     elif isinstance(problem, IsADirectoryError):
         reason, remedy = "this is a folder", "name a file in it"

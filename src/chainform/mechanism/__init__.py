@@ -32,7 +32,12 @@ if TYPE_CHECKING:
         TurnStep,
     )
     from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
-    from chainform.mechanism.description import freedom_text
+    from chainform.mechanism.description import (
+        coordinate_units,
+        effort_unit,
+        freedom_text,
+        motion_units,
+    )
     from chainform.mechanism.dynamic_parameters import (
         INERTIAL,
         PAIRS,
@@ -176,14 +181,16 @@ __all__ = [
     "automatic_parameters",
     "base_parameters_of",
     "closed_pose",
+    "coordinate_units",
     "decimal_or_text",
     "difference",
     "dynamic_parameters_of",
+    "effort_unit",
     "exact_axis",
     "exact_rotation",
-    "freedom_text",
     "float_of",
     "float_vector",
+    "freedom_text",
     "in_base",
     "is_law_of_time",
     "known_values",
@@ -191,6 +198,7 @@ __all__ = [
     "law_reader",
     "meaning_of",
     "meanings_of",
+    "motion_units",
     "moved_inertia",
     "names_in",
     "native_table",

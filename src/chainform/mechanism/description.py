@@ -88,7 +88,7 @@ def _coordinate(mechanism: MechanismData, index: int, entry: Coordinate) -> Tabl
     if entry.segment == GROUND:
         return {**names, "segment": "", "kind": "element", "unit": entry.unit}
     segment = mechanism.segments[entry.segment]
-    unit = _unit(segment, index - (segment.coordinate or 0))
+    unit = _unit_of(mechanism, index, entry, "") or "1"
     return {**names, "segment": segment.name, "kind": segment.joint.kind.value, "unit": unit}
 
 
@@ -99,18 +99,38 @@ def _rate(mechanism: MechanismData, index: int, entry: Coordinate) -> Table:
         unit = f"{entry.unit}/s" if entry.unit else ""
         return {**names, "segment": "", "kind": "element", "unit": unit}
     segment = mechanism.segments[entry.segment]
-    # What is no length turns, be it the coordinate of a joint or one entry of its quaternion.
-    unit = "m/s" if _unit(segment, index - (segment.rate or 0)) == "m" else "rad/s"
+    unit = f"{_unit_of(mechanism, index, entry, 'rad')}/s"
     return {**names, "segment": segment.name, "kind": segment.joint.kind.value, "unit": unit}
 
 
-def _unit(segment: Segment, index: int) -> str:
-    """Return the unit of an entry of q, `index` being counted within the joint."""
-    kind = segment.joint.kind
-    if kind is JointKind.REVOLUTE:
-        return "rad"
-    is_length = kind is JointKind.PRISMATIC or (kind is JointKind.FREE and index < 3)
-    return "m" if is_length else "1"
+def coordinate_units(mechanism: MechanismData) -> list[str]:
+    """Return the unit of each entry of q: rad, m, or nothing for the entries of a quaternion."""
+    return [_unit_of(mechanism, *entry, "") for entry in enumerate(mechanism.coordinate_records)]
+
+
+def motion_units(mechanism: MechanismData) -> list[str]:
+    """Return for each entry of qd the unit of the motion whose rate it is: rad or m."""
+    return [_unit_of(mechanism, *entry, "rad") for entry in enumerate(mechanism.rate_records)]
+
+
+def _unit_of(mechanism: MechanismData, place: int, record: Coordinate, turning: str) -> str:
+    """Return the unit of an entry; `turning` is that of the last ones of a joint with a quaternion.
+
+    A coordinate of a model of elements has no joint, and a unit of its own.
+    """
+    if record.segment == GROUND:
+        return record.unit
+    segment = mechanism.segments[record.segment]
+    if not segment.joint.kind.has_quaternion:
+        return "rad" if segment.joint.kind is JointKind.REVOLUTE else "m"
+    linear = segment.joint.kind.rates - 3
+    first = segment.rate if turning else segment.coordinate
+    return "m" if place - (first or 0) < linear else turning
+
+
+def effort_unit(unit: str) -> str:
+    """Return the unit of the effort on a motion."""
+    return {"rad": "N m", "m": "N"}.get(unit, "")
 
 
 def _total_mass(mechanism: MechanismData) -> float | None:

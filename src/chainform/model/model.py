@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.emitters import EMITTERS
-from chainform.errors import Error, RunError
+from chainform.errors import Error
 from chainform.graph import CALL_NUMBER, Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
+from chainform.model.export import ExportOptions, source_text, write_sources
 from chainform.model.names import (
     entry_counts,
     find_block,
@@ -244,18 +246,26 @@ class Model:
         return entry_counts(graphs, self.outputs if outputs is None else outputs)
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
-        """Return program text of the graph, one statement per variable.
+        """Return program text of the outputs, or of whatever `model[...]` takes: `H[1,1]`."""
+        return source_text(self, self._selected(outputs), language)
 
-        `outputs` takes whatever `model[...]` takes, entries such as `H[1,1]` too.
+    def export(
+        self,
+        language: str,
+        folder: str | PathLike[str],
+        outputs: Iterable[str] | None = None,
+        *,
+        name: str | None = None,
+        precision: str = "float64",
+        sine: str = "own",
+    ) -> Path:
+        """Write a folder with functions in another language, an example and a test of them.
+
+        There is one function for each output, and one for all; their names begin with `name`, by
+        default that of the mechanism. `precision` is "float64" or "float32", `sine` "own" or "libm".
         """
-        if language not in EMITTERS:
-            raise RunError(
-                f"there is no emitter for {language}",
-                element="emit",
-                remedy=f"choose one of {', '.join(EMITTERS)}",
-            )
-        graph = self._selected(outputs)
-        return EMITTERS[language](graph, list(graph.outputs))
+        options = ExportOptions(name, precision, sine)
+        return write_sources(self, self._selected(outputs), language, folder, options)
 
     def reduce(  # noqa: PLR0913, a front door
         self,

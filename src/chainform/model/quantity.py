@@ -39,6 +39,7 @@ from chainform.model.quantity_results import (
     entries_text,
     index_text,
     operation_text,
+    sparsity_of,
 )
 from chainform.runtime import Program
 
@@ -335,12 +336,7 @@ class Quantity:
 
     def sparsity(self) -> Sparsity:
         """Return where entries are that are not zero for every state."""
-        zeros = [v for v, number in self.graph.number_value.items() if not number]
-        mask = ~np.isin(self.variables, zeros)
-        columns = self.shape[-1] if self.shape else 1
-        rows = mask.reshape(-1, columns) if columns else mask.reshape(0, 0)
-        starts = np.concatenate([[0], np.cumsum(rows.sum(axis=1))])
-        return Sparsity(self.shape, starts.astype(np.int64), np.nonzero(rows)[1])
+        return sparsity_of(self.graph, self.variables)
 
     # --- the graph around it ------------------------------------------------------------
 

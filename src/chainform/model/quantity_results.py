@@ -46,6 +46,16 @@ class Sparsity:
         return mask.reshape(self.shape)
 
 
+def sparsity_of(graph: Graph, variables: NDArray[np.int64]) -> Sparsity:
+    """Return where variables in an array are other than zero."""
+    zeros = [v for v, number in graph.number_value.items() if not number]
+    mask, shape = ~np.isin(variables, zeros), variables.shape
+    columns = shape[-1] if shape else 1
+    rows = mask.reshape(-1, columns) if columns else mask.reshape(0, 0)
+    starts = np.concatenate([[0], np.cumsum(rows.sum(axis=1))])
+    return Sparsity(shape, starts.astype(np.int64), np.nonzero(rows)[1])
+
+
 @dataclass(frozen=True)
 class Expanded:
     """The analytic expression of one quantity: `len` is the number of its terms."""

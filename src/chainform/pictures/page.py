@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.files import write_whole
+from chainform.mechanism import coordinate_units
 from chainform.pictures import colours
 from chainform.pictures.film import Film
-from chainform.pictures.panels import coordinate_units
 from chainform.pictures.scene import Point, Span
 from chainform.pictures.shapes import Part
 from chainform.pictures.view import floor_axes, grid_step

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError, RunError
 from chainform.given import Given, near
-from chainform.mechanism import Coordinate, JointKind, Mechanism
+from chainform.mechanism import coordinate_units, effort_unit, motion_units
 from chainform.model import CATALOGUE
 from chainform.pictures import colours
 from chainform.pictures.motion import Plottable, PlottableBatch, held_for
@@ -282,36 +282,6 @@ def _plain_panel(name: str, unit: str, values: Array) -> Panel:
 
 
 # --- units ----------------------------------------------------------------------------------------
-
-
-def coordinate_units(mechanism: Mechanism) -> list[str]:
-    """Return the unit of each entry of q: rad, m, or nothing for the entries of a quaternion."""
-    return [_unit(mechanism, *entry, "") for entry in enumerate(mechanism.coordinate_records)]
-
-
-def motion_units(mechanism: Mechanism) -> list[str]:
-    """Return for each entry of qd the unit of the motion whose rate it is: rad or m."""
-    return [_unit(mechanism, *entry, "rad") for entry in enumerate(mechanism.rate_records)]
-
-
-def _unit(mechanism: Mechanism, place: int, record: Coordinate, turning: str) -> str:
-    """Return the unit of an entry; `turning` is that of the last ones of a joint with a quaternion.
-
-    A coordinate of a model of elements has no joint, and a unit of its own.
-    """
-    if record.segment < 0:
-        return record.unit
-    segment = mechanism.segments[record.segment]
-    if not segment.joint.kind.has_quaternion:
-        return "rad" if segment.joint.kind is JointKind.REVOLUTE else "m"
-    linear = segment.joint.kind.rates - 3
-    first = segment.rate if turning else segment.coordinate
-    return "m" if place - (first or 0) < linear else turning
-
-
-def effort_unit(unit: str) -> str:
-    """Return the unit of the effort on a motion."""
-    return {"rad": "N m", "m": "N"}.get(unit, "")
 
 
 def rate_unit(unit: str, order: int = 1) -> str:

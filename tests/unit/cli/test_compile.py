@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli.commands import compile as command
 from chainform.cli.commands.schema import schema_text
-from chainform.emitters.llvm import Argument, ResultArray, Signature
+from chainform.emitters import Argument, ResultArray, Signature
 from chainform.runtime import host, kernel
 
 Call = Callable[..., Any]

@@ -47,7 +47,7 @@ def test_closed_form_by_its_name(call: Callable[..., Any], arm: Path) -> None:
 
 
 def test_quaternions_have_no_three_index_coriolis(call: Callable[..., Any], hand: Path) -> None:
-    for command in (["derive"], ["export", "--language", "python"]):
+    for command in (["derive"], ["export", "--to", "python"]):
         document = call(command[0], hand, *command[1:], "--json").document
         assert set(document["outputs"]) == {"mass_matrix", "gravity", "inverse_dynamics"}
 
@@ -97,7 +97,7 @@ def test_entries_are_answered_for_themselves(
     numbers = model.evaluate(q=[0.1, 0.2, 0.3], outputs=names)
     for name, key in zip(names, values, strict=True):
         np.testing.assert_allclose(values[key]["values"], numbers[name], rtol=1e-12, atol=1e-15)
-    written = call("export", four_bar, "--language", "text", "--outputs", text, "--json").document
+    written = call("export", four_bar, "--to", "text", "--outputs", text, "--json").document
     assert written["outputs"] == list(counted)
     derived = call("derive", four_bar, "--outputs", text, "--json")
     # The name of an entry says nothing before there is a model.

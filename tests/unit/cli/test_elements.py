@@ -35,10 +35,10 @@ def test_check_of_the_stanford_arm(call: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_other_commands_take_them(call: Callable[..., Any], name: str) -> None:
     file = EXAMPLES / f"{name}.toml"
-    for command in (("derive",), ("count",), ("export", "--language", "python")):
+    for command in (("derive",), ("count",), ("export", "--to", "python")):
         result = call(command[0], file, *command[1:], "--reduce", "none")
         assert (result.code, result.err) == (0, ""), command
-    again = call("export", file, "--language", "native")
+    again = call("export", file, "--to", "native")
     assert again.code == 0
     assert '"elements"' in again.out
 

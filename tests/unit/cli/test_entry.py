@@ -194,7 +194,7 @@ def test_broken_pipe_in_process(call: Callable[..., Any], monkeypatch: pytest.Mo
         ("derive", "--outputs", "H", "a.toml"),
         ("eval", "a.toml"),
         ("export", "a.toml"),
-        ("export", "a.toml", "--language", "cobol"),
+        ("export", "a.toml", "--to", "cobol"),
         ("export", "a.toml", "--lang", "python"),
         ("schema",),
         ("schema", "nothing"),
@@ -342,7 +342,7 @@ def test_commands_without_a_store_import_no_database(tmp_path: Path) -> None:
         "show": [arm, "hG"],
         "eval": [arm, "--at", state, "--outputs", "hG"],
         "count": [arm, "--outputs", "hG"],
-        "export": [arm, "--language", "python", "--outputs", "hG"],
+        "export": [arm, "--to", "python", "--outputs", "hG"],
         "simulate": [str(ROOT / "examples/scenarios/four_bar.toml"), "--quiet"],
     }
     libraries = ("sqlalchemy", "psycopg")

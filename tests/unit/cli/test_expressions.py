@@ -47,7 +47,7 @@ def test_every_command_takes_a_file_of_expressions(call: Call, file: Path) -> No
     for name in (file, "poly"):
         numbers = valid(call("eval", name, "--at", STATE, "--json"), "eval")["outputs"]
         assert numbers["Y"]["values"] == pytest.approx(11 * 3 + 24 + 32)
-    assert "def model(q, a, b, x_, y):" in call("export", file, "--language", "python").out
+    assert "def model(q, a, b, x_, y):" in call("export", file, "--to", "python").out
     assert valid(call("bind", file, "a=1/3", "--json"), "bind")["free_parameters"] == [
         "b",
         "x",
@@ -65,8 +65,8 @@ def test_what_a_file_of_expressions_cannot_do(call: Call, file: Path) -> None:
         ("compare", file),
         ("derive", file, "--formulation", "lagrange"),
         ("derive", file, "--payload", "a:1"),
-        ("export", file, "--language", "native"),
-        ("export", file, "--language", "urdf"),
+        ("export", file, "--to", "native"),
+        ("export", file, "--to", "urdf"),
         ("derive", file, "--outputs", "Z"),
         ("derive", file, "--save", "x.expr"),
     ):
@@ -95,7 +95,7 @@ def test_define(call: Call, four_bar: Path, tmp_path: Path) -> None:
     assert list(further["outputs"]) == ["mass_matrix", "inverse_dynamics", "power", "w"]
     alone = valid(call("count", four_bar, *define, "--outputs", "power", "--json"), "count")
     assert list(alone["outputs"]) == ["power"]
-    assert "power" in call("export", four_bar, *define, "--language", "python").out
+    assert "power" in call("export", four_bar, *define, "--to", "python").out
     db = ("--db", tmp_path / "models.db")
     assert call("derive", four_bar, *define, "--reduce", "fast", "--save", "bar", *db).code == 0
     more = ("--define", "twice = 2*power", "--outputs", "power", "twice")

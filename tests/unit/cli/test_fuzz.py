@@ -105,7 +105,7 @@ options = st.sampled_from(
         "basic",
         "-",
         "--at",
-        "--language",
+        "--to",
         "text",
         "--expand",
         "--latex",

@@ -90,9 +90,9 @@ CALLS = [
     ["count", "{hand}", "--outputs", "a(grasp)", "--parameters", "symbolic"],
     ["bind", "{four_bar}", "a=0.25", "g=1.62", "--parameters", "symbolic"],
     ["bind", "{pendulum}", "length=1/3"],
-    ["export", "{arm}", "--language", "python"],
-    ["export", "{four_bar}", "--language", "latex", "--outputs", "J"],
-    ["export", "{arm}", "--language", "text", "-o", "{new}"],
+    ["export", "{arm}", "--to", "python"],
+    ["export", "{four_bar}", "--to", "latex", "--outputs", "J"],
+    ["export", "{arm}", "--to", "text", "-o", "{new}"],
 ]
 
 

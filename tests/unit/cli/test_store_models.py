@@ -141,16 +141,16 @@ def test_count(call: Call, saved: str, four_bar: Path) -> None:
 
 
 def test_export(call: Call, saved: str, tmp_path: Path) -> None:
-    document = valid(call("export", "linkage", "--language", "text", "--json"), "export")
+    document = valid(call("export", "linkage", "--to", "text", "--json"), "export")
     assert document["outputs"] == ["mass_matrix", "gravity"]
     target = tmp_path / "linkage.py"
-    assert call("export", "linkage", "--language", "python", "-o", target).code == 0
+    assert call("export", "linkage", "--to", "python", "-o", target).code == 0
     assert "def model" in target.read_text("utf-8")
 
 
 def test_export_native(call: Call, saved: str, four_bar: Path) -> None:
     for name in ("linkage", four_bar):
-        document = valid(call("export", name, "--language", "native", "--json"), "export")
+        document = valid(call("export", name, "--to", "native", "--json"), "export")
         assert read_text(document["text"], "json").segments == cf.read(four_bar).segments
 
 
@@ -205,7 +205,7 @@ def test_an_empty_store_is_the_same_everywhere(
 @pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("command", ["show", "count", "eval", "export"])
 def test_neither_file_nor_model(call: Call, refused: Call, saved: str, command: str) -> None:
-    more = {"eval": ("--at", "-"), "export": ("--language", "python")}.get(command, ())
+    more = {"eval": ("--at", "-"), "export": ("--to", "python")}.get(command, ())
     assert "neither a file nor a stored model" in refused(call(command, "nothing", *more))
     assert "neither a file nor a stored model" in refused(call(command, "nothing@1", *more))
     assert "no revision 9" in refused(call(command, "linkage@9", *more))

@@ -125,7 +125,7 @@ def test_an_address_is_no_file_to_export_to(call: Call, refused: Call, linkage: 
 def test_a_missing_folder_is_bad_input(
     call: Call, refused: Call, linkage: Path, target: str
 ) -> None:
-    refused(call("export", "linkage", "--language", "python", "-o", target))
+    refused(call("export", "linkage", "--to", "python", "-o", target))
     assert "Errno" not in refused(call("export-db", target))
     refused(call("derive", "x.toml", "--save", "x", "--db", target))
 

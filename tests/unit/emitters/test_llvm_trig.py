@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from chainform.emitters.llvm.trig import LIMIT, sincos, sincos_name, sincos_support
+from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
+from chainform.emitters.sine import LIMIT
 
 Values = np.ndarray[Any, Any]
 Function = Callable[[Values], tuple[Values, Values]]

@@ -96,17 +96,17 @@ def test_wrong_options(
 
 def test_export(robot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "copy.urdf"
-    assert main(["export", robot, "--language", "urdf", "-o", str(target)]) == 0
+    assert main(["export", robot, "--to", "urdf", "-o", str(target)]) == 0
     assert capsys.readouterr().out == f"wrote {target}\n"
     assert read(target).coordinates == ("swing", "open")
-    assert main(["export", robot, "--language", "urdf", "-o", str(target)]) == 2
+    assert main(["export", robot, "--to", "urdf", "-o", str(target)]) == 2
     assert "--force overwrites it" in capsys.readouterr().err
-    assert main(["export", robot, "--language", "urdf"]) == 0
+    assert main(["export", robot, "--to", "urdf"]) == 0
     assert capsys.readouterr().out == target.read_text("utf-8")
 
 
 def test_export_document(robot: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", robot, "--language", "urdf", "--json"]) == 0
+    assert main(["export", robot, "--to", "urdf", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     Draft202012Validator(json.loads(schema_text("export"))).validate(document)
     assert document["outputs"] == []
@@ -119,7 +119,7 @@ def test_export_with_a_side_file(
     side = tmp_path / "gripper.chainform.toml"
     side.write_text("[joints.swing]\ngear_ratio = 100\n", encoding="utf-8")
     target = tmp_path / "copy.urdf"
-    arguments = ["export", robot, "--language", "urdf", "-o", str(target)]
+    arguments = ["export", robot, "--to", "urdf", "-o", str(target)]
     assert main(arguments) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"wrote {target}",
@@ -139,5 +139,5 @@ def test_export_with_a_side_file(
 def test_export_refuses_what_urdf_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ball.toml"
     path.write_text('[[segments]]\njoint = "spherical"\nmass = 1\n', encoding="utf-8")
-    assert main(["export", str(path), "--language", "urdf"]) == 1
+    assert main(["export", str(path), "--to", "urdf"]) == 1
     assert "URDF has no spherical joint" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chainform.emitters.llvm.definitions as order
+import chainform.emitters.definitions as order
 from chainform.errors import RunError
 from chainform.graph import CALLS, FLOAT, Builder, Graph, evaluate, verify
 from chainform.runtime import Program

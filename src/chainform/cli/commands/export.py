@@ -21,13 +21,19 @@ from chainform.cli.files import (
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
-from chainform.emitters import EMITTERS
+from chainform.emitters import EMITTERS, LANGUAGES
 from chainform.errors import ReadError
+from chainform.files import check_folder
 from chainform.mechanism import Mechanism
+from chainform.model import PRECISIONS, SINES
 from chainform.readers import export_urdf, native_text, side_path
 
 URDF, NATIVE, ELEMENTS = "urdf", "native", "elements"
 """The languages that describe the mechanism instead of its equations."""
+
+EQUATIONS = (*LANGUAGES, *EMITTERS)
+OF_FOLDER = ("name", "precision", "sine")
+"""Options that go with a folder."""
 
 NO_EQUATIONS: Document = {
     "formulation": "none",
@@ -43,39 +49,77 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser, stored=True)
     parser.add_argument(
-        "--language",
-        choices=sorted([*EMITTERS, URDF, NATIVE, ELEMENTS]),
+        "--to",
+        choices=sorted([*EMITTERS, *LANGUAGES, URDF, NATIVE, ELEMENTS]),
         required=True,
-        help="the language to write; urdf and native write the mechanism itself, elements a native "
-        "file in which it is written as elements",
+        metavar="LANGUAGE",
+        help=f"{', '.join(LANGUAGES)}: a folder with functions, an example and a test; "
+        f"{', '.join(EMITTERS)}: one text; urdf and native: the mechanism itself; elements: a "
+        "native file in which it is written as elements",
     )
     add_outputs(parser, USUAL)
     parser.add_argument(
-        "-o", "--output-file", metavar="FILE", help="write there, not to standard output"
+        "-o",
+        "--output",
+        metavar="PATH",
+        help="write this file, or this new folder; else the source goes to standard output",
     )
     parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
+    group = parser.add_argument_group("folders")
+    group.add_argument("--name", help="what functions and files begin with (the mechanism)")
+    group.add_argument("--precision", choices=PRECISIONS, help="of numbers (float64)")
+    group.add_argument("--sine", choices=SINES, help="ours, or that of the C library (own)")
     add_method(parser)
 
 
 def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
-    target = target_of(args.output_file, args.file, force=args.force)
+    is_folder = args.to in LANGUAGES
+    _check_options(args, is_folder)
+    target = (
+        _folder(args.output) if is_folder else target_of(args.output, args.file, force=args.force)
+    )
     mechanism = read_chosen(args)
-    if args.language in (URDF, NATIVE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
-        message = f"{args.language} describes mechanisms, and expressions have none"
-        raise ReadError(message, element="--language", remedy=f"choose {', '.join(EMITTERS)}")
-    if args.language in (URDF, NATIVE, ELEMENTS):
+    if args.to in (URDF, NATIVE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
+        message = f"{args.to} describes mechanisms, and expressions have none"
+        raise ReadError(message, element="--to", remedy=f"choose {', '.join(EQUATIONS)}")
+    if args.to in (URDF, NATIVE, ELEMENTS):
         _refuse_equations(args)
-    if args.language == URDF:
+    if args.to == URDF:
         return _export_urdf(args, mechanism, target)
-    if args.language in (NATIVE, ELEMENTS):
+    if args.to in (NATIVE, ELEMENTS):
         return _export_native(args, mechanism, target)
     model = derive_named(mechanism, args, usual_outputs(mechanism, args))
-    text = model.emit(args.language)
-    if target is not None:
-        write_file(target, text, force=args.force)
+    text = ""
+    if target is None:
+        text = model.emit(args.to)
+    elif is_folder:
+        given = {option: getattr(args, option) for option in OF_FOLDER}
+        model.export(args.to, target, **{n: value for n, value in given.items() if value})
+    else:
+        write_file(target, model.emit(args.to), force=args.force)
     document = _document(args, target, text, method_document(model), model.outputs)
     return Report(document, lambda page: _show(page, target, text))
+
+
+def _check_options(args: Namespace, is_folder: bool) -> None:
+    """Refuse options that do nothing here."""
+    for option in OF_FOLDER:
+        if getattr(args, option) and (not is_folder or not args.output):
+            remedy = f"leave it out, or write a folder: --to {next(iter(LANGUAGES))} -o FOLDER"
+            message = "this is an option of folders"
+            raise ReadError(message, element=option_name(option), remedy=remedy)
+    if is_folder and args.force:
+        remedy = "name a new folder, or an empty one"
+        raise ReadError("folders are never overwritten", element="--force", remedy=remedy)
+
+
+def _folder(name: str | None) -> Path | None:
+    """Return the folder to write, None for standard output."""
+    if name is None or name == "-":
+        return None
+    check_folder(name)
+    return Path(name)
 
 
 def _refuse_equations(args: Namespace) -> None:
@@ -83,9 +127,9 @@ def _refuse_equations(args: Namespace) -> None:
     for option in ("outputs", "define", *OF_DERIVATION, *OF_REDUCTION):
         if getattr(args, option, None) is not None:
             raise ReadError(
-                f"{args.language} describes the mechanism, and has no equations",
+                f"{args.to} describes the mechanism, and has no equations",
                 element=option_name(option),
-                remedy=f"leave it out, or choose one of {', '.join(EMITTERS)}",
+                remedy=f"leave it out, or choose one of {', '.join(EQUATIONS)}",
             )
 
 
@@ -117,7 +161,7 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
 
 def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -> Report:
     """Write the mechanism in our own form, exactly, or what it is as elements."""
-    written = mechanism.as_elements() if args.language == ELEMENTS else mechanism
+    written = mechanism.as_elements() if args.to == ELEMENTS else mechanism
     text = native_text(written)
     if target is not None:
         write_file(target, text, force=args.force)
@@ -140,7 +184,7 @@ def _document(
     return {
         "file": args.file,
         **head,
-        "language": args.language,
+        "language": args.to,
         "outputs": list(outputs),
         "written": None if target is None else str(target),
         "text": text if target is None else None,
@@ -160,9 +204,9 @@ def _show(page: Page, target: Path | None, text: str) -> None:
 
 
 COMMAND = Command(
-    usage="FILE --language LANGUAGE",
-    description="Write the equations as a Python function, as LaTeX, or as the text of the graph;\n"
-    "or the mechanism itself as URDF, as a native file, or as elements.",
+    usage="FILE --to LANGUAGE [-o PATH]",
+    description="Write the equations as functions in another language, with example and test;\n"
+    "as one text: Python, LaTeX, LLVM, the graph; or the mechanism: URDF, native, elements.",
     add_options=add_options,
     run=run,
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from chainform.emitters.definitions import Definitions
 from chainform.emitters.llvm.batch import batch, packed
 from chainform.emitters.llvm.body import NumberType
-from chainform.emitters.llvm.definitions import Definitions, parameters_of
 from chainform.emitters.llvm.functions import Functions
 from chainform.emitters.llvm.layout import layout
-from chainform.emitters.llvm.signature import Argument, ResultArray, Signature, signature_of
 from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
+from chainform.emitters.signature import Signature, signature_of
 from chainform.graph import Graph
 
 ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { nounwind noinline }\n"
@@ -87,16 +87,11 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
 
 
 __all__ = [
-    "Argument",
     "NumberType",
-    "ResultArray",
-    "Signature",
     "emit",
     "many",
     "packed",
-    "parameters_of",
     "side_by_side",
-    "signature_of",
     "single",
     "together",
 ]

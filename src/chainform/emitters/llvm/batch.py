@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chainform.emitters.llvm.body import NumberType
 from chainform.emitters.llvm.functions import Functions
-from chainform.emitters.llvm.signature import Signature
+from chainform.emitters.signature import Signature
 
 
 def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:

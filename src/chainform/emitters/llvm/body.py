@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isinf
 
-from chainform.emitters.llvm.definitions import Definitions
+from chainform.emitters.definitions import Definitions
 from chainform.errors import RunError
 
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}

@@ -7,29 +7,15 @@ batch need not do it again for every state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chainform.emitters.definitions import Definitions, depth_first
 from chainform.emitters.llvm.body import FEW, Fill, NumberType, StatementWriter
-from chainform.emitters.llvm.definitions import Definitions, chunks, depth_first
-from chainform.emitters.llvm.signature import Signature
+from chainform.emitters.schedule import Schedule, result_entries, schedule_of
+from chainform.emitters.signature import Signature
 
 # --- what a function loads, computes and stores ---------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """What a function computes, in this order."""
-
-    before: Sequence[int]
-    """What the first angles need."""
-    angles: Sequence[int]
-    of_angles: Sequence[int]
-    """The sines and cosines of these angles."""
-    parts: Sequence[Sequence[int]]
-    """The rest, cut into functions."""
-    known: set[int]
-    """What need not be computed."""
 
 
 class Parts:
@@ -41,37 +27,7 @@ class Parts:
         self.schedule = schedule
         self.is_fixed = is_fixed
         self.parts = schedule.parts
-        self.known = schedule.known
-        self.slots = self._work_slots() if len(self.parts) > 1 else {}
-
-    def _work_slots(self) -> dict[int, int]:
-        """Return a slot of the work area for everything that a later part needs."""
-        before, of_angles = self.schedule.before, self.schedule.of_angles
-        computed = [[*before, *of_angles, *self.parts[0]], *self.parts[1:]]
-        part_of = {
-            v: number for number, part in enumerate(computed) for v in part if v not in self.known
-        }
-        last: dict[int, int] = {}
-        for number, part in enumerate(self.parts):
-            for v in part:
-                for u in self.functions.definitions.needs(v):
-                    if part_of.get(u, number) < number:
-                        last[u] = number
-        slots: dict[int, int] = {}
-        free: list[int] = []
-        size = 0
-        ends: dict[int, list[int]] = {}
-        for number, part in enumerate(computed):
-            free += [slots[v] for v in ends.get(number, [])]
-            for v in part:
-                if v in last:
-                    if not free:
-                        free.append(size)
-                        size += 1
-                    slots[v] = free.pop()
-                    ends.setdefault(last[v] + 1, []).append(v)
-        self.work = size
-        return slots
+        self.slots = schedule.slots
 
     def text(self) -> str:
         """Return the text of the functions."""
@@ -82,7 +38,7 @@ class Parts:
         texts: list[str] = []
         calls: list[str] = []
         names = [p.replace("noalias ", "").replace("readonly ", "") for p in parameters.split(", ")]
-        work = f"[{max(self.work, 1)} x {functions.form.type}]"
+        work = f"[{max(self.schedule.work, 1)} x {functions.form.type}]"
         for number in range(len(self.parts)):
             name = f"{self.name}.{number}"
             given = f"{parameters}, ptr noalias %work"
@@ -117,7 +73,7 @@ class Parts:
                 for fill in functions.fills:
                     body.do(fill.call(functions.name, functions.form))
         for v in self.parts[number]:
-            if v not in body.values and v not in self.known:
+            if v not in body.values and v not in self.schedule.known:
                 body.statement(v)
             self._keep(body, address, v)
         functions.declared |= body.declared
@@ -139,7 +95,7 @@ class Address:
     """Loads and stores of one function."""
 
     def __init__(
-        self, functions: Functions, body: StatementWriter, slots: dict[int, int], is_fixed: bool
+        self, functions: Functions, body: StatementWriter, slots: Mapping[int, int], is_fixed: bool
     ) -> None:
         self.functions = functions
         self.form = functions.form
@@ -213,18 +169,10 @@ class Functions:
         self.packed = packed
         """How many sines and cosines of one state are computed side by side."""
         self.declared: set[str] = set()
-        self.entries = self._entries()
+        self.entries = result_entries(definitions, signature)
         self.fills = self._fills()
         self.fixed: dict[int, int] = {}
         """The index, in the area of what is fixed, of what depends on parameters only."""
-
-    def _entries(self) -> dict[int, list[tuple[int, int]]]:
-        """Return where each variable goes: numbers of result and entry."""
-        entries: dict[int, list[tuple[int, int]]] = {}
-        for number, result in enumerate(self.signature.results):
-            for index, v in enumerate(self.definitions.graph.block(result.name).variables):
-                entries.setdefault(v, []).append((number, index))
-        return entries
 
     def _fills(self) -> list[Fill]:
         """Take numbers that are many entries out of these, to be stored in loops."""
@@ -259,18 +207,6 @@ class Functions:
                     found.add(v)
         return found
 
-    def _first_angles(self, order: Sequence[int]) -> list[int]:
-        """Return the angles whose sines and cosines need none themselves."""
-        calls = self.definitions.calls
-        with_calls: set[int] = set()
-        angles: dict[int, None] = {}
-        for v in order:
-            if calls[v] or any(u in with_calls for u in self.definitions.needs(v)):
-                with_calls.add(v)
-            if calls[v] in ("sin", "cos") and self.definitions.arguments[v] not in with_calls:
-                angles[self.definitions.arguments[v]] = None
-        return list(angles)
-
     # --- functions ------------------------------------------------------------------------
 
     def whole(self) -> FunctionTexts:
@@ -297,22 +233,8 @@ class Functions:
     def _function(
         self, name: str, wanted: Sequence[int], *, known: set[int], is_fixed: bool = False
     ) -> str:
-        definitions = self.definitions
-        angles = self._first_angles(depth_first(definitions, wanted, set(known)))
-        done = set(known)
-        before = depth_first(definitions, angles, done)
-        of_angles = [
-            v
-            for angle in angles
-            for call in ("sin", "cos")
-            if (v := definitions.graph.call_variables.get((call, angle))) is not None
-        ]
-        done.update(of_angles)
-        # What is wanted as it is given is only stored.
-        after = [v for v in wanted if v in known] + depth_first(definitions, wanted, done)
         stores = dict.fromkeys(self.fixed, 1) if is_fixed else self._stores()
-        parts = chunks(definitions, after, stores) or [[]]
-        schedule = Schedule(before, angles, of_angles, parts, known)
+        schedule = schedule_of(self.definitions, wanted, known, stores)
         text = Parts(self, name, schedule, is_fixed).text()
         if is_fixed:
             return text

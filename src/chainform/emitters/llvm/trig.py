@@ -9,10 +9,6 @@ where rest corrects the rounding of r. Sine and cosine are polynomials in z = r^
 Signs are chosen so that the sine of -0.0 is -0.0. Beyond 1e5, where k has too many digits, r comes
 from integer arithmetic with those digits of 2/pi that matter (`sincos_support`), lane by lane.
 
-S and C are least-maximum fits (Remez exchange in 250 bits) of the relative errors of sine and
-cosine; each coefficient was rounded, from the lowest up, before those above it were fitted again.
-The errors left are 2^-57.8 and 2^-63.9 in float64, 2^-27.8 and 2^-32.8 in float32.
-
 Measured over the whole range, no result is further from the exact value than 0.88 units of its last
 place with fused products; without them, 1.01 in float64 and 0.57 in float32. A number has the same
 results, to the bit, in every lane and with every number of lanes.
@@ -25,7 +21,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chainform.emitters.llvm.large_angles import FAR, REDUCE_FLOAT, parts_of_half_pi, reduce_double
+from chainform.emitters.llvm.large_angles import FAR, REDUCE_FLOAT, reduce_double
+from chainform.emitters.sine import COSINE, LIMIT, SINE, parts_of_half_pi
 
 # --- instructions on vectors ----------------------------------------------------------------------
 
@@ -127,32 +124,6 @@ class InstructionWriter:
 
 # --- sine and cosine ------------------------------------------------------------------------------
 
-LIMIT = 1e5
-"""The largest |x| of the short way; k is then below 2^16."""
-SINE = {
-    "float64": (
-        0.1666666666666663,
-        -0.00833333333332184,
-        0.0001984126982935851,
-        -2.7557313538498483e-06,
-        2.5050734385276395e-08,
-        -1.5895432973634774e-10,
-    ),
-    "float32": (0.16666653752326965, -0.008332106284797192, 0.00019507884280756116),
-}
-"""S, lowest degree first."""
-COSINE = {
-    "float64": (
-        0.041666666666666595,
-        -0.0013888888888873342,
-        2.4801587289002076e-05,
-        -2.755731421703596e-07,
-        2.0875705395290323e-09,
-        -1.1358749181413732e-11,
-    ),
-    "float32": (0.04166664555668831, -0.0013887304812669754, 2.443142693664413e-05),
-}
-"""C, lowest degree first."""
 PARTS = {
     ("double", True): (53, 36, 53),
     ("double", False): (37, 37, 53),

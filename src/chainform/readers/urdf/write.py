@@ -68,7 +68,7 @@ def export_urdf(mechanism: Mechanism) -> Export:
             "URDF has links and joints, and the mechanism is a model of elements",
             file=mechanism.file,
             element="elements",
-            remedy="write it in the native form: chainform export FILE --language native",
+            remedy="write it in the native form: chainform export FILE --to native",
         )
     refuse_moments(mechanism, "URDF", "give its mass and mass centre", RunError)
     numbers = UrdfNumbers(mechanism)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from chainform.emitters.llvm.definitions import parameters_of
+from chainform.emitters.definitions import parameters_of
 from chainform.errors import RunError
 from chainform.graph import GROUPS, Graph
 

@@ -1,0 +1,155 @@
+"""C99: functions of one state and of batches, without allocation or dependencies but libm.
+
+arm.h, arm.c    the functions; `static` ones of arm.c begin with the name, too
+example.c       a call of each function
+test.c          results at some states, compared with those that were computed at export
+Makefile        `make test`, `make example`
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from chainform.emitters.c.dialect import c_dialect, comment, head_lines
+from chainform.emitters.c.functions import single
+from chainform.emitters.c.lanes import batch
+from chainform.emitters.c.programs import example_text, test_text
+from chainform.emitters.c.sine_text import sine_text
+from chainform.emitters.package import Package
+
+
+def emit(package: Package) -> dict[str, str]:
+    """Return the files of a folder, the source first."""
+    return {
+        f"{package.name}.c": _source(package),
+        f"{package.name}.h": _header(package),
+        "example.c": example_text(package),
+        "test.c": test_text(package),
+        "Makefile": MAKEFILE.replace("NAME", package.name),
+    }
+
+
+def _header(package: Package) -> str:
+    guard, dialect = f"{package.name.upper()}_H", c_dialect(package)
+    lines = [*head_lines(package), "", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += ["#include <stddef.h>", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for function in package.functions:
+        lines += [*comment(function.about), f"{dialect.head(function)};", ""]
+    lines += comment(["`count` states: arrays have a row for each, but for parameters."])
+    lines += [f"{dialect.head(function, '_batch')};" for function in package.functions]
+    lines.append("")
+    for name, pattern in package.patterns.items():
+        lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
+        whole = f"{package.name}_{name}"
+        lines.append(f"extern const int {whole}_row_starts[{len(pattern.row_starts)}];")
+        lines += [f"extern const int {whole}_columns[{max(1, len(pattern.columns))}];", ""]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+    return "\n".join(lines) + "\n"
+
+
+HEAD = """\
+#include "$name.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__FAST_MATH__)
+#error "the sine needs sums in their order: compile this file without -ffast-math"
+#endif
+#if defined(__GNUC__)
+#define ${NAME}_APART __attribute__((noinline))
+#define ${NAME}_INSIDE inline __attribute__((always_inline))
+#else
+#define ${NAME}_APART
+#define ${NAME}_INSIDE inline
+#endif
+#if defined(__clang__)
+#define ${NAME}_SIDE_BY_SIDE _Pragma("clang loop unroll(disable)")
+#elif defined(__GNUC__)
+#define ${NAME}_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define ${NAME}_SIDE_BY_SIDE
+#endif
+/* Numbers in a vector register; angles are taken in groups of so many. */
+#if defined(__GNUC__) && defined(__AVX__)
+#define ${NAME}_LANES 4
+#elif defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#define ${NAME}_LANES 2
+#else
+#define ${NAME}_LANES 1
+#endif
+#define ${NAME}_PADDED(n) (((n) + ${NAME}_LANES - 1)/${NAME}_LANES*${NAME}_LANES)
+"""
+SIGN = """\
+static inline $real ${name}_sign($real x)
+{
+    return x > 0 ? ($real)1 : x < 0 ? ($real)-1 : x;
+}
+"""
+ONE_SINE = """\
+static inline $real ${name}_${part}_of($real x)
+{
+    const $real angle[${NAME}_LANES] = {x};
+    $real sine[${NAME}_LANES], cosine[${NAME}_LANES];
+    ${name}_sine(${NAME}_LANES, angle, sine, cosine);
+    return $part[0];
+}
+"""
+
+
+def _source(package: Package) -> str:
+    """Return the source: what all functions share, then each for one state and for batches."""
+    dialect = c_dialect(package)
+    functions: list[str] = []
+    for function in package.functions:
+        functions += single(package, function, dialect)
+        functions += batch(package, function)
+    body = "\n".join(functions)
+    words = {"name": package.name, "NAME": package.name.upper(), "real": dialect.real}
+    parts = ["\n".join(head_lines(package)), Template(HEAD).substitute(words)]
+    if any(f"{package.name}_{word}(" in body for word in ("sine", "sine_of", "cosine_of")):
+        parts.append(sine_text(package.name, package.precision))
+    parts += [
+        Template(ONE_SINE).substitute(words, part=part)
+        for part in ("sine", "cosine")
+        if f"{package.name}_{part}_of(" in body
+    ]
+    if f"{package.name}_sign(" in body:
+        parts.append(Template(SIGN).substitute(words))
+    return "\n".join([*parts, *_patterns(package), body])
+
+
+def _patterns(package: Package) -> list[str]:
+    texts: list[str] = []
+    for output, pattern in package.patterns.items():
+        for word, numbers in (("row_starts", pattern.row_starts), ("columns", pattern.columns)):
+            listed = ", ".join(map(str, numbers)) or "0"
+            size = max(1, len(numbers))
+            statement = f"const int {package.name}_{output}_{word}[{size}] = {{{listed}}};"
+            texts.append("\n".join(c_dialect(package).syntax().lines(statement, "")) + "\n")
+    return texts
+
+
+MAKEFILE = """\
+CC ?= cc
+CFLAGS ?= -std=c99 -O3 -ffp-contract=fast -fno-tree-slp-vectorize -Wall -Wextra -pedantic
+LDLIBS = -lm
+
+.PHONY: all test clean
+all: example
+
+test: test.out
+\t./test.out
+
+example: example.c NAME.o NAME.h
+\t$(CC) $(CFLAGS) example.c NAME.o -o $@ $(LDLIBS)
+
+test.out: test.c NAME.o NAME.h
+\t$(CC) $(CFLAGS) test.c NAME.o -o $@ $(LDLIBS)
+
+NAME.o: NAME.c NAME.h
+\t$(CC) $(CFLAGS) -c NAME.c -o $@
+
+clean:
+\trm -f example test.out NAME.o
+"""

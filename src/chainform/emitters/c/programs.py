@@ -1,0 +1,162 @@
+"""C programs that go with exported functions: an example, and a test of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Template
+
+from chainform.emitters.package import Function, Package, argument_name
+
+EXAMPLE = """\
+/* Calls each function of $name once and prints its results. */
+#include "$name.h"
+
+#include <stdio.h>
+
+$arrays
+
+static void show(const char *what, const $real *values, int count)
+{
+    int i;
+    printf("%s:", what);
+    for (i = 0; i < count; ++i)
+        printf(" %.9g", (double)values[i]);
+    printf("\\n");
+}
+
+int main(void)
+{
+$calls
+    return 0;
+}
+"""
+
+TEST = """\
+/* Compares the functions of $name with results that were computed when they were exported. */
+#include "$name.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define CASES $cases
+
+$arrays
+
+static int failed = 0, passed = 0;
+
+/* A result may differ by rounding: by a small share of the largest of its entries. */
+static void compare(const char *what, const $real *found, const $real *expected, int count)
+{
+    double scale = 1.0, worst = 0.0;
+    int i;
+    for (i = 0; i < count; ++i)
+        if (fabs((double)expected[i]) > scale)
+            scale = fabs((double)expected[i]);
+    for (i = 0; i < count; ++i) {
+        const double difference = fabs((double)found[i] - (double)expected[i])/scale;
+        if (!(difference <= worst))
+            worst = difference;
+    }
+    if (worst <= $tolerance) {
+        ++passed;
+    } else {
+        ++failed;
+        printf("%s: wrong by %g of its largest entry\\n", what, worst);
+    }
+}
+
+int main(void)
+{
+    int c;
+$calls
+    printf("%d passed, %d failed\\n", passed, failed);
+    return failed > 0;
+}
+"""
+
+
+def example_text(package: Package) -> str:
+    """Return a program that calls each function at one state."""
+    arrays: list[str] = []
+    calls: list[str] = []
+    groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
+    for group, length in groups.items():
+        values = package.cases[0].inputs[group] if package.cases else [0.0] * length
+        arrays.append(_array(package, argument_name(group), values))
+    for function in package.functions:
+        calls.append("    {")
+        calls += [
+            f"        {_real(package)} {n}[{max(1, size)}];" for n, size in _results(function)
+        ]
+        given = [argument_name(a.group) for a in function.signature.arguments]
+        called = ", ".join([*given, *(n for n, _ in _results(function))])
+        calls.append(f"        {package.name}_{function.name}({called});")
+        calls += [
+            f'        show("{function.name}, {n}", {n}, {size});' for n, size in _results(function)
+        ]
+        calls.append("    }")
+    words = {"name": package.name, "real": _real(package)}
+    return Template(EXAMPLE).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
+
+
+def test_text(package: Package) -> str:
+    """Return a program that compares each function, of one state and of batches, at all cases."""
+    arrays: list[str] = []
+    calls: list[str] = []
+    groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
+    for group in groups:
+        rows = [case.inputs[group] for case in package.cases]
+        rows = rows[:1] if group == "parameter" else rows
+        arrays.append(_array(package, argument_name(group), [x for row in rows for x in row]))
+    for number, output in enumerate(package.outputs):
+        values = [x for case in package.cases for x in case.results[output]]
+        arrays.append(_array(package, f"expected{number}", values))
+    for function in package.functions:
+        calls += _calls(package, function)
+    words = {"name": package.name, "real": _real(package), "cases": str(max(1, len(package.cases)))}
+    words |= {"tolerance": repr(package.tolerance)}
+    return Template(TEST).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
+
+
+def _calls(package: Package, function: Function) -> list[str]:
+    outputs, kind = package.outputs, _real(package)
+    results = _results(function)
+    lines = ["    {"]
+    lines += [f"        static {kind} {n}[CASES*{max(1, size)}];" for n, size in results]
+    given = [
+        name if a.group == "parameter" else f"{name} + c*{a.length}"
+        for a in function.signature.arguments
+        for name in [argument_name(a.group)]
+    ]
+    out = [f"{n} + c*{size}" for n, size in results]
+    lines.append("        for (c = 0; c < CASES; ++c)")
+    lines.append(f"            {package.name}_{function.name}({', '.join([*given, *out])});")
+    pairs = zip(results, function.signature.results, strict=True)
+    checks = [
+        f'        compare("{function.name}{{}}, {n}", {n}, expected{index}, CASES*{size});'
+        for (n, size), r in pairs
+        for index in [outputs.index(r.name)]
+    ]
+    lines += [check.replace("{}", "") for check in checks]
+    names = [argument_name(a.group) for a in function.signature.arguments]
+    called = ", ".join(["CASES", *names, *(n for n, _ in results)])
+    lines.append(f"        {package.name}_{function.name}_batch({called});")
+    lines += [check.replace("{}", "_batch") for check in checks]
+    return [*lines, "    }"]
+
+
+def _results(function: Function) -> list[tuple[str, int]]:
+    lengths = [r.length for r in function.signature.results]
+    return [(f"{n}_out", size) for n, size in zip(function.results, lengths, strict=True)]
+
+
+def _real(package: Package) -> str:
+    return "float" if package.is_single else "double"
+
+
+def _array(package: Package, name: str, numbers: Sequence[float]) -> str:
+    end = "f" if package.is_single else ""
+    listed = [f"{number!r}{end}" for number in numbers] or ["0"]
+    rows = [", ".join(listed[k : k + 6]) for k in range(0, len(listed), 6)]
+    body = ",\n    ".join(rows)
+    return f"static const {_real(package)} {name}[{len(listed)}] = {{\n    {body}}};"

@@ -1,0 +1,95 @@
+"""What goes into another language: functions with their arguments, facts about them, test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chainform.emitters.signature import Signature, signature_of
+from chainform.graph import Graph
+
+ALL = "all"
+"""The name of the function that computes every output."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function: arguments and results, the names of its results, and lines about it."""
+
+    name: str
+    signature: Signature
+    results: tuple[str, ...]
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A state, by groups of inputs, and the results there, by outputs."""
+
+    inputs: Mapping[str, Sequence[float]]
+    results: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class RowPattern:
+    """Which entries of a matrix are not always zero, in rows: offsets and columns, from 0."""
+
+    row_starts: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Package:
+    """What is written in a language: the outputs of a graph as functions, under one name."""
+
+    name: str
+    graph: Graph
+    functions: tuple[Function, ...]
+    about: tuple[str, ...] = ()
+    """Lines for the head of a file: model, revision, operations."""
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Lines about the entries of each group of inputs: names, units, frames."""
+    cases: tuple[Case, ...] = ()
+    patterns: Mapping[str, RowPattern] = field(default_factory=dict[str, RowPattern])
+    """The entries of sparse results."""
+    precision: str = "float64"
+    sine: str = "own"
+    """Where the language has a sine of ours: "own", or "libm" for that of its library."""
+
+    @property
+    def outputs(self) -> list[str]:
+        """The outputs, each once."""
+        return list(dict.fromkeys(r.name for f in self.functions for r in f.signature.results))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether numbers have single precision."""
+        return self.precision == "float32"
+
+    @property
+    def tolerance(self) -> float:
+        """What rounding may change of a result, as a share of the largest one."""
+        return 2e-4 if self.is_single else 1e-11
+
+
+def package_of(graph: Graph, outputs: Sequence[str], name: str = "model") -> Package:
+    """Return outputs of a graph as functions, by their own names, without anything about them."""
+    one = [
+        Function(identifier(output), signature_of(graph, [output]), ("result",))
+        for output in outputs
+    ]
+    every = signature_of(graph, outputs)
+    results = tuple(f"result{k + 1}" for k in range(len(outputs)))
+    return Package(name, graph, (*one, Function(ALL, every, results)))
+
+
+def identifier(text: str) -> str:
+    """Return a text as a name of letters, digits and underscores."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else " " for c in text)
+    name = "_".join(name.split())
+    return f"_{name}" if not name or name[0].isdigit() else name
+
+
+def argument_name(group: str) -> str:
+    """Return the name of the argument for a group of inputs."""
+    return "parameters" if group == "parameter" else group

@@ -1,0 +1,284 @@
+"""A model in another language: its outputs as functions, with names, units and cases to test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from chainform.emitters import (
+    ALL,
+    EMITTERS,
+    LANGUAGES,
+    Case,
+    Function,
+    Package,
+    RowPattern,
+    identifier,
+    parameters_of,
+    signature_of,
+)
+from chainform.errors import RunError
+from chainform.files import check_folder, write_folder
+from chainform.given import Given
+from chainform.graph import FLOAT, Graph, cost_of, is_plain, parts_of
+from chainform.mechanism import (
+    Mechanism,
+    coordinate_units,
+    effort_unit,
+    motion_units,
+    with_unit_quaternions,
+)
+from chainform.model.catalogue import CATALOGUE
+from chainform.model.names import letter_of
+from chainform.model.quantity_results import sparsity_of
+from chainform.model.states import entry_names, evaluate_states, group_length
+from chainform.model.summary import Origin
+from chainform.version import VERSION
+
+CASES = 3
+"""States at which an exported test compares results."""
+TRIES = 200
+"""States that are drawn to find so many at which all results are finite."""
+PRECISIONS = ("float64", "float32")
+SINES = ("own", "libm")
+CONVENTIONS = (
+    "Units are m, kg, s, N and rad. Axes are those of the world unless an output says otherwise.",
+    "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0.",
+)
+
+
+class ExportedModel(Protocol):
+    """A model as its export sees it: `chainform.Model`."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def origin(self) -> Origin | None: ...
+
+    @property
+    def wrenches(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """The name of everything that is exported, the numbers it computes with, and the sine."""
+
+    name: str | None = None
+    precision: str = "float64"
+    sine: str = "own"
+
+
+def source_text(model: ExportedModel, graph: Graph, language: str) -> str:
+    """Return the outputs of a graph as one text in a language; of a folder, its source."""
+    Given(language, "language", raises=RunError).choice([*EMITTERS, *LANGUAGES])
+    if language in EMITTERS:
+        return EMITTERS[language](graph, list(graph.outputs))
+    package = package_for(model, graph, ExportOptions(), cases=0)
+    return next(iter(LANGUAGES[language](package).values()))
+
+
+def write_sources(
+    model: ExportedModel,
+    graph: Graph,
+    language: str,
+    folder: str | PathLike[str],
+    options: ExportOptions,
+) -> Path:
+    """Write a folder of sources in a language, with an example and a test."""
+    Given(language, "language", raises=RunError).choice(list(LANGUAGES))
+    check_folder(folder)
+    return write_folder(folder, LANGUAGES[language](package_for(model, graph, options, CASES)))
+
+
+def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, cases: int) -> Package:
+    """Return the outputs of a graph of a model as functions, one each and one for all."""
+    Given(options.precision, "precision", raises=RunError).choice(PRECISIONS)
+    Given(options.sine, "sine", raises=RunError).choice(SINES)
+    name = options.name or identifier(model.mechanism.name)
+    if identifier(name) != name:
+        message = f"{name[:60]!r} cannot be a name in other languages"
+        raise RunError(message, element="name", remedy=f"write {identifier(name)[:60]!r}")
+    outputs = list(graph.outputs)
+    groups = {given.group for given in graph.inputs.values()} - {"parameter"}
+    lengths = {g: group_length(model.mechanism, graph, g) for g in groups}
+    names = _unique(map(function_name, outputs))
+    functions = [
+        _function(graph, n, [output], lengths) for n, output in zip(names, outputs, strict=True)
+    ]
+    if len(outputs) > 1:
+        functions.append(_function(graph, _unique([*names, ALL])[-1], outputs, lengths))
+    found = tuple(functions)
+    arguments = {a.group: a.length for f in found for a in f.signature.arguments}
+    return Package(
+        name,
+        graph,
+        found,
+        _about(model, graph),
+        {group: _lines(model, graph, group, length) for group, length in arguments.items()},
+        tuple(_cases(model, graph, arguments, cases)),
+        dict(_patterns(graph, names)),
+        options.precision,
+        options.sine,
+    )
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def function_name(output: str) -> str:
+    """Return the name of the function for an output: inverse_dynamics_by_q."""
+    parts = parts_of(output)
+    if parts.name != "derivative" or parts.inside is None:
+        return identifier(output)
+    base, *by = parts.arguments
+    return "_".join([function_name(base), "by", *map(identifier, by)])
+
+
+def _result_name(output: str) -> str:
+    """Return the name of a result: its letter, dtau_dq for a derivative."""
+    parts = parts_of(output)
+    if parts.name == "derivative" and parts.inside is not None:
+        base, *by = parts.arguments
+        return "_".join([f"d{_result_name(base)}", *(f"d{identifier(each)}" for each in by)])
+    letter = letter_of(parts.name) if is_plain(parts.name) else None
+    return identifier(letter) if letter else function_name(output)
+
+
+def _unique(names: Any) -> list[str]:
+    """Return names, each different from those before it."""
+    found: list[str] = []
+    for name in names:
+        number, new = 1, name
+        while new in found:
+            number += 1
+            new = f"{name}_{number}"
+        found.append(new)
+    return found
+
+
+def _function(
+    graph: Graph, name: str, outputs: Sequence[str], lengths: Mapping[str, int]
+) -> Function:
+    signature = signature_of(graph, outputs, lengths)
+    given = {a.group for a in signature.arguments} | {"parameters"}
+    results = _unique(f"{n}_out" if n in given else n for n in map(_result_name, outputs))
+    about = [
+        line
+        for n, output in zip(results, outputs, strict=True)
+        for line in _meaning(graph, n, output)
+    ]
+    about.append(f"Operations: {_operations(graph, outputs)}.")
+    return Function(name, signature, tuple(results), tuple(about))
+
+
+def _operations(graph: Graph, outputs: Sequence[str]) -> str:
+    wanted = graph.output_variables(outputs)
+    return str(cost_of(graph, graph.cone(wanted), wanted))
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def _about(model: ExportedModel, graph: Graph) -> tuple[str, ...]:
+    revision = f", revision {model.origin}" if model.origin is not None else ""
+    return (
+        f"{model.title}{revision}; written by chainform {VERSION}.",
+        f"Operations of all outputs: {_operations(graph, list(graph.outputs))}.",
+        *CONVENTIONS,
+    )
+
+
+def _meaning(graph: Graph, name: str, output: str) -> Iterator[str]:
+    shape = " x ".join(map(str, graph.block(output).shape)) or "1"
+    entry = CATALOGUE.get(parts_of(output).name)
+    unit = f", {entry.unit}" if entry is not None and entry.unit else ""
+    yield f"{name} ({shape}{unit}): {output}"
+    if entry is not None:
+        yield f"    {entry.meaning}: {entry.equation}"
+
+
+def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple[str, ...]:
+    """Return lines about the entries of a group of inputs."""
+    mechanism = model.mechanism
+    if group == "parameter":
+        given = [graph.inputs[v] for v in parameters_of(graph)]
+        values = ["" if p.default is None else f" = {FLOAT.number(p.default)!r}" for p in given]
+        pairs = zip(given, values, strict=True)
+        return tuple(f"[{k}] {p.name}{value}" for k, (p, value) in enumerate(pairs))
+    if group == "wrench":
+        parts = "force x y z (N), moment x y z (N m), at the frame, world axes"
+        return tuple(f"[{6 * k}..{6 * k + 5}] {n}: {parts}" for k, n in enumerate(model.wrenches))
+    if group == "sigma":
+        return ("force (N), then moment (N m) where a loop closes frames, world axes; by loops",)
+    if group == "t":
+        return ("[0] time (s)",)
+    names, units = entry_names(mechanism, group), _units(mechanism, group)
+    if len(names) < length or not names:
+        return (f"[0..{length - 1}]",) if length else ()
+    return tuple(
+        f"[{k}] {name}{f' ({unit})' if unit else ''}"
+        for k, (name, unit) in enumerate(zip(names, units or [""] * len(names), strict=True))
+    )
+
+
+def _units(mechanism: Mechanism, group: str) -> list[str]:
+    if group == "q":
+        return coordinate_units(mechanism)
+    motions = motion_units(mechanism)
+    match group:
+        case "qd":
+            return [f"{unit}/s" if unit else "" for unit in motions]
+        case "qdd":
+            return [f"{unit}/s^2" if unit else "" for unit in motions]
+        case "tau":
+            return [effort_unit(unit) for unit in motions]
+        case _:
+            return []
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+
+def _patterns(graph: Graph, names: Sequence[str]) -> Iterator[tuple[str, RowPattern]]:
+    """Yield the entries of matrices that have zeros, by the names of their functions."""
+    for name, block in zip(names, graph.outputs.values(), strict=True):
+        variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
+        if variables.ndim != 2:
+            continue
+        found = sparsity_of(graph, variables)
+        if len(found) < variables.size:
+            yield name, RowPattern(tuple(found.indptr.tolist()), tuple(found.indices.tolist()))
+
+
+def _cases(
+    model: ExportedModel, graph: Graph, arguments: Mapping[str, int], count: int
+) -> Iterator[Case]:
+    """Yield states taken at random at which all results are finite, with the results there."""
+    random = np.random.default_rng(1)
+    given = [graph.inputs[v] for v in parameters_of(graph)]
+    free = [1.0 if p.default is None else FLOAT.number(p.default) for p in given]
+    values = {p.name: value for p, value in zip(given, free, strict=True)}
+    left = count
+    for _ in range(TRIES if count else 0):
+        state = {g: random.uniform(-1.0, 1.0, n) for g, n in arguments.items() if g != "parameter"}
+        if "q" in state and len(state["q"]) == model.mechanism.nq:
+            state["q"] = with_unit_quaternions(model.mechanism, state["q"])
+        with np.errstate(all="ignore"):
+            asked: dict[str, Any] = {g: x[0] if g == "t" else x for g, x in state.items()}
+            found = evaluate_states(graph, model.mechanism, asked, values, None)
+        if all(np.isfinite(value).all() for value in found.values()):
+            inputs = {group: x.tolist() for group, x in state.items()}
+            inputs |= {"parameter": free} if "parameter" in arguments else {}
+            yield Case(inputs, {n: np.ravel(v).tolist() for n, v in found.items()})
+            left -= 1
+            if not left:
+                return

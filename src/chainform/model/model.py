@@ -261,8 +261,8 @@ class Model:
     ) -> Path:
         """Write a folder with functions in another language, an example and a test of them.
 
-        There is one function for each output, and one for all; their names begin with `name`, by
-        default that of the mechanism. `precision` is "float64" or "float32", `sine` "own" or "libm".
+        There is one function for each output, and one for all; names begin with `name`, by default
+        that of the mechanism. `precision` is "float64" or "float32", `sine` is "own" or "libm".
         """
         options = ExportOptions(name, precision, sine)
         return write_sources(self, self._selected(outputs), language, folder, options)

@@ -14,6 +14,7 @@ Python 3.11 or newer|python3|$PYTHON -c 'import sys; sys.exit(sys.version_info <
 the Python modules venv and ensurepip|python3-venv|$PYTHON -c 'import venv, ensurepip'
 the server of PostgreSQL|postgresql|command -v initdb || ls /usr/lib/postgresql/*/bin/initdb
 the compilers of C and C++|g++|command -v gcc && command -v g++
+the compiler of Fortran|gfortran|command -v gfortran
 the browser Chromium|chromium|command -v chromium
 TABLE
 }

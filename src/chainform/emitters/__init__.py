@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, latex, llvm, python
+from chainform.emitters import c, fortran, latex, llvm, python
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
 from chainform.emitters.llvm import NumberType, many, packed, side_by_side, single, together
 from chainform.emitters.package import (
     ALL,
+    ROWS,
     Case,
     Function,
     Package,
@@ -30,6 +31,7 @@ EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
 """Languages of which one text is written."""
 LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "c": c.emit,
+    "fortran": fortran.emit,
 }
 """Languages in which a folder of files is written, the source first."""
 
@@ -37,6 +39,7 @@ __all__ = [
     "ALL",
     "EMITTERS",
     "LANGUAGES",
+    "ROWS",
     "Argument",
     "Case",
     "Counts",

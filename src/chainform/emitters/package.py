@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from chainform.emitters.signature import Signature, signature_of
 from chainform.graph import Graph
 
 ALL = "all"
 """The name of the function that computes every output."""
+ROWS = "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0."
+"""How results lie in arrays, unless a language has a way of its own."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class Package:
         return list(dict.fromkeys(r.name for f in self.functions for r in f.signature.results))
 
     @property
+    def groups(self) -> dict[str, int]:
+        """The groups of inputs that the functions take, with their lengths."""
+        return {a.group: a.length for f in self.functions for a in f.signature.arguments}
+
+    @property
     def is_single(self) -> bool:
         """Whether numbers have single precision."""
         return self.precision == "float32"
@@ -81,6 +90,29 @@ def package_of(graph: Graph, outputs: Sequence[str], name: str = "model") -> Pac
     every = signature_of(graph, outputs)
     results = tuple(f"result{k + 1}" for k in range(len(outputs)))
     return Package(name, graph, (*one, Function(ALL, every, results)))
+
+
+def facts(package: Package, layout: str = ROWS, first_index: int = 0) -> list[str]:
+    """Return lines for the head of a file: the model, how arrays lie, and what inputs are."""
+
+    def counted(line: str) -> str:
+        place, *rest = line.partition("] ")
+        moved = re.sub(r"\d+", lambda m: str(int(m[0]) + first_index), place)
+        return "".join([moved, *rest]) if line.startswith("[") else line
+
+    about = [layout if line == ROWS else line for line in package.about]
+    for group, lines in package.inputs.items():
+        about += ["", f"{argument_name(group)}:", *(f"    {counted(line)}" for line in lines)]
+    return about
+
+
+def by_columns(values: Sequence[float], shape: Sequence[int]) -> list[float]:
+    """Return the entries of a matrix, given by rows, in the order of its columns."""
+    if len(shape) < 2:
+        return list(values)
+    size = prod(shape[1:])
+    rows = [by_columns(values[k * size :][:size], shape[1:]) for k in range(shape[0])]
+    return [row[k] for k in range(size) for row in rows]
 
 
 def identifier(text: str) -> str:

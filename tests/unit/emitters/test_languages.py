@@ -79,6 +79,7 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 # --- tools ----------------------------------------------------------------------------------------
 
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
+FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,13 @@ TOOLS: Mapping[str, Tool] = {
         {"sine": "libm"},
         ("arm", "every_operation"),
     ),
+    "gfortran": Tool("fortran", ["make", "test", FORTRAN]),
+    "gfortran, single precision": Tool(
+        "fortran",
+        ["make", "test", FORTRAN],
+        {"precision": "float32"},
+        ("arm", "floating", "elements"),
+    ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
 
@@ -138,10 +146,21 @@ def test_every_language_has_a_tool() -> None:
 
 # --- text -----------------------------------------------------------------------------------------
 
-FORMULAS: Mapping[str, str] = {
-    "c": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
+
+@dataclass(frozen=True)
+class Text:
+    """Where inverse dynamics stands in a source, and what the right sides of statements are."""
+
+    head: str
+    end: str
+    formula: str
+    left_out: str = r"\0"
+
+
+TEXTS: Mapping[str, Text] = {
+    "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
 }
-"""The right sides of statements in a source, by language."""
 
 
 def operations(formulas: str) -> tuple[int, int]:
@@ -158,9 +177,10 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
     """The first function of the source is inverse dynamics of one state."""
     model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     text = model.emit(language)
-    body = text[text.index("inverse_dynamics(q" if language != "c" else "inverse_dynamics(const") :]
-    body = body[: body.index("\n}")] if "\n}" in body else body
-    formulas = "\n".join("".join(m) for m in re.findall(FORMULAS[language], body))
+    form = TEXTS[language]
+    body = re.sub(form.left_out, "", text[text.index(form.head) :])
+    body = body[: body.index(form.end)]
+    formulas = "\n".join("".join(m) for m in re.findall(form.formula, body))
     count = model.count()
     assert operations(formulas) == (
         count.multiplications,
@@ -173,3 +193,19 @@ def test_text_is_the_same_every_time(language: str) -> None:
     package = ["tau", "H"]
     again = cf.derive(EXAMPLES / "pick_arm.urdf", package).emit(language)
     assert cf.derive(EXAMPLES / "pick_arm.urdf", package).emit(language) == again
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("c", "test"), ("fortran", "Example"), ("fortran", "MODULE"), ("fortran", "n" * 64)],
+)
+def test_a_name_that_the_language_cannot_have_is_refused(
+    language: str, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(cf.Error, match="name") as caught:
+        elements().export(language, tmp_path / "new", name=name)
+    assert caught.value.remedy
+    assert not (tmp_path / "new").exists()

@@ -15,6 +15,7 @@ the Python modules venv and ensurepip|python3-venv|$PYTHON -c 'import venv, ensu
 the server of PostgreSQL|postgresql|command -v initdb || ls /usr/lib/postgresql/*/bin/initdb
 the compilers of C and C++|g++|command -v gcc && command -v g++
 the compiler of Fortran|gfortran|command -v gfortran
+the compiler of Rust|rustc|command -v rustc
 the browser Chromium|chromium|command -v chromium
 TABLE
 }

@@ -213,11 +213,18 @@ class FunctionWriter:
 
     The first part has the sines and cosines of all angles that need none themselves. What a later
     part needs stands in the array `work`. Every input is read before a result is stored, as long
-    as there is one part. `taken` are names that variables and results must not have.
+    as there is one part. `taken` are names that variables and results must not have. With a sine
+    of ours, the arrays `sine` and `cosine` have those of the first angles.
     """
 
     def __init__(
-        self, package: Package, function: Function, syntax: Syntax, taken: Iterable[str] = ()
+        self,
+        package: Package,
+        function: Function,
+        syntax: Syntax,
+        taken: Iterable[str] = (),
+        *,
+        has_own_sine: bool = False,
     ) -> None:
         self.package = package
         self.function = function
@@ -231,6 +238,7 @@ class FunctionWriter:
         stores = {v: len(places) for v, places in self.entries.items()}
         self.schedule: Schedule = schedule_of(self.definitions, list(self.entries), known, stores)
         self.used = {u for k in range(self.count) for u in self.read_in(k)} | set(self.entries)
+        self.has_own_sine = has_own_sine and bool(self.schedule.angles)
 
     @property
     def count(self) -> int:
@@ -317,7 +325,15 @@ class FunctionWriter:
     def sines(self) -> list[str]:
         """Return the statements for the sines and cosines of the first angles."""
         used = [v for v in self.schedule.of_angles if v in self.used]
-        return [line for v in used for line in self.formulas.statements(v)]
+        if not self.has_own_sine:
+            return [line for v in used for line in self.formulas.statements(v)]
+        places = {angle: k for k, angle in enumerate(self.schedule.angles)}
+        found: list[str] = []
+        for v in used:
+            array = "sine" if self.definitions.calls[v] == "sin" else "cosine"
+            place = self.syntax.entry(array, places[self.definitions.arguments[v]])
+            found.append(self.syntax.define.format(name=self.formulas.name(v), value=place))
+        return found
 
     def stores(self, number: int) -> list[str]:
         """Return the statements that store results and what later parts need."""

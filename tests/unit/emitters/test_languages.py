@@ -80,6 +80,7 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
+RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,13 @@ TOOLS: Mapping[str, Tool] = {
         ["make", "test", FORTRAN],
         {"precision": "float32"},
         ("arm", "floating", "elements"),
+    ),
+    "rustc": Tool("rust", ["make", "test", RUST]),
+    "rustc, single precision": Tool(
+        "rust", ["make", "test", RUST], {"precision": "float32"}, ("arm", "floating", "elements")
+    ),
+    "rustc, sine of the library": Tool(
+        "rust", ["make", "test", RUST], {"sine": "libm"}, ("arm", "every_operation")
     ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
@@ -160,6 +168,7 @@ class Text:
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
+    "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
 }
 
 
@@ -200,7 +209,13 @@ def test_text_is_the_same_every_time(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "name"),
-    [("c", "test"), ("fortran", "Example"), ("fortran", "MODULE"), ("fortran", "n" * 64)],
+    [
+        ("c", "test"),
+        ("fortran", "Example"),
+        ("fortran", "MODULE"),
+        ("fortran", "n" * 64),
+        ("rust", "match"),
+    ],
 )
 def test_a_name_that_the_language_cannot_have_is_refused(
     language: str, name: str, tmp_path: Path

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from chainform.emitters.c.dialect import Dialect, comment
 from chainform.emitters.infix import FunctionWriter
 from chainform.emitters.package import Function, Package, argument_name
-from chainform.graph import CALLS
 
 
 class CWriter(FunctionWriter):
@@ -17,26 +16,13 @@ class CWriter(FunctionWriter):
         self, package: Package, function: Function, dialect: Dialect, *, in_lanes: bool = False
     ) -> None:
         element = "{array}[{index}]" + ("[lane]" if in_lanes else "")
-        super().__init__(package, function, dialect.syntax(element))
+        own = dialect.has_own_sine
+        super().__init__(package, function, dialect.syntax(element), has_own_sine=own)
         self.dialect = dialect
-        self.has_own_sine = dialect.has_own_sine and bool(self.schedule.angles)
 
     def entry(self, array: str, index: int) -> str:
         """Return an entry of an array that is read; parameters are those of all states."""
         return f"parameters[{index}]" if array == "parameters" else super().entry(array, index)
-
-    def sines(self) -> list[str]:
-        """Return the statements that name the sines and cosines of the first angles."""
-        if not self.has_own_sine:
-            return super().sines()
-        graph, places = self.package.graph, {a: k for k, a in enumerate(self.schedule.angles)}
-        found: list[str] = []
-        for v in self.schedule.of_angles:
-            if v in self.used:
-                array = "sine" if CALLS[int(graph.call[v])] == "sin" else "cosine"
-                place = self.syntax.entry(array, places[int(graph.argument[v])])
-                found.append(self.syntax.define.format(name=self.formulas.name(v), value=place))
-        return found
 
     def sine_call(self) -> list[str]:
         """Return the statements that compute the sines and cosines of the first angles."""

@@ -16,6 +16,7 @@ the server of PostgreSQL|postgresql|command -v initdb || ls /usr/lib/postgresql/
 the compilers of C and C++|g++|command -v gcc && command -v g++
 the compiler of Fortran|gfortran|command -v gfortran
 the compiler of Rust|rustc|command -v rustc
+Octave|octave|command -v octave-cli
 the browser Chromium|chromium|command -v chromium
 TABLE
 }

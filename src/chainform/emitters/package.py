@@ -92,8 +92,14 @@ def package_of(graph: Graph, outputs: Sequence[str], name: str = "model") -> Pac
     return Package(name, graph, (*one, Function(ALL, every, results)))
 
 
-def facts(package: Package, layout: str = ROWS, first_index: int = 0) -> list[str]:
-    """Return lines for the head of a file: the model, how arrays lie, and what inputs are."""
+def facts(
+    package: Package, layout: str = ROWS, first_index: int = 0, function: Function | None = None
+) -> list[str]:
+    """Return lines for the head of a file: the model, how arrays lie, and what inputs are.
+
+    The inputs are those of a function, or of all.
+    """
+    wanted = {a.group for a in function.signature.arguments} if function else set(package.inputs)
 
     def counted(line: str) -> str:
         place, *rest = line.partition("] ")
@@ -102,6 +108,8 @@ def facts(package: Package, layout: str = ROWS, first_index: int = 0) -> list[st
 
     about = [layout if line == ROWS else line for line in package.about]
     for group, lines in package.inputs.items():
+        if group not in wanted:
+            continue
         about += ["", f"{argument_name(group)}:", *(f"    {counted(line)}" for line in lines)]
     return about
 

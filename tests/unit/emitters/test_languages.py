@@ -120,6 +120,10 @@ TOOLS: Mapping[str, Tool] = {
         {"precision": "float32"},
         ("arm", "floating", "elements"),
     ),
+    "octave": Tool("matlab"),
+    "octave, single precision": Tool(
+        "matlab", options={"precision": "float32"}, models=("arm", "floating", "elements")
+    ),
     "rustc": Tool("rust", ["make", "test", RUST]),
     "rustc, single precision": Tool(
         "rust", ["make", "test", RUST], {"precision": "float32"}, ("arm", "floating", "elements")
@@ -168,6 +172,7 @@ class Text:
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
+    "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
     "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
 }
 
@@ -207,15 +212,16 @@ def test_text_is_the_same_every_time(language: str) -> None:
 # --- names ----------------------------------------------------------------------------------------
 
 
+REFUSED: Mapping[str, Sequence[str]] = {
+    "c": ["test", "Makefile"],
+    "fortran": ["Example", "MODULE", "_3", "n" * 64],
+    "matlab": ["end", "n" * 64],
+    "rust": ["match", "core"],
+}
+
+
 @pytest.mark.parametrize(
-    ("language", "name"),
-    [
-        ("c", "test"),
-        ("fortran", "Example"),
-        ("fortran", "MODULE"),
-        ("fortran", "n" * 64),
-        ("rust", "match"),
-    ],
+    ("language", "name"), [(k, n) for k, names in REFUSED.items() for n in names]
 )
 def test_a_name_that_the_language_cannot_have_is_refused(
     language: str, name: str, tmp_path: Path

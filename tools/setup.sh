@@ -17,6 +17,7 @@ the compilers of C and C++|g++|command -v gcc && command -v g++
 the compiler of Fortran|gfortran|command -v gfortran
 the compiler of Rust|rustc|command -v rustc
 Octave|octave|command -v octave-cli
+Node.js|nodejs|command -v node
 the browser Chromium|chromium|command -v chromium
 TABLE
 }

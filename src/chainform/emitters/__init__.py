@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, fortran, latex, llvm, matlab, python, rust
+from chainform.emitters import c, fortran, javascript, latex, llvm, matlab, python, rust
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
 from chainform.emitters.llvm import NumberType, many, packed, side_by_side, single, together
@@ -32,6 +32,7 @@ EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
 LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "c": c.emit,
     "fortran": fortran.emit,
+    "javascript": javascript.emit,
     "matlab": matlab.emit,
     "rust": rust.emit,
 }

@@ -167,12 +167,12 @@ class Formulas:
             value = form.format(self._factor(int(self.graph.argument[v])))
             return [syntax.define.format(name=name, value=value)]
         terms = sorted(self.graph.terms(v), key=lambda term: term.coefficient < 0)
-        if len(terms) <= MOST_TERMS and all(_degree(term) <= MOST_TERMS for term in terms):
+        if len(terms) <= MOST_TERMS:
             return [syntax.define.format(name=name, value=self._sum(terms))]
         return self._long(name, terms)
 
     def _long(self, name: str, terms: Sequence[Term]) -> list[str]:
-        """Return a sum in several statements; a product of many factors is cut by brackets."""
+        """Return a sum in several statements."""
         syntax = self.syntax
         groups = [terms[k : k + MOST_TERMS] for k in range(0, len(terms), MOST_TERMS)]
         first = syntax.change_from.format(name=name, value=self._sum(groups[0]))
@@ -193,16 +193,13 @@ class Formulas:
         parts = factors if size == 1 and factors else [self.syntax.number(size), *factors]
         if len(parts) <= MOST_TERMS:
             return "*".join(parts)
+        # Compilers take brackets more easily than a long row.
         groups = [parts[k : k + MOST_TERMS] for k in range(0, len(parts), MOST_TERMS)]
         return " * ".join(f"({'*'.join(group)})" for group in groups)
 
     def _factor(self, v: int) -> str:
         name = self.name(v)
         return f"({name})" if name.startswith("-") else name
-
-
-def _degree(term: Term) -> int:
-    return sum(factor.power for factor in term.factors)
 
 
 # --- a function, in parts -------------------------------------------------------------------------

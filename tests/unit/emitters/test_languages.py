@@ -68,12 +68,21 @@ def every_operation() -> cf.Model:
     )
 
 
+@cache
+def long_formulas() -> cf.Model:
+    """Return a sum of many terms, and a product of many factors with long names."""
+    names = [f"a_name_that_is_rather_long_{k}" for k in range(230)]
+    terms = [f"{k + 1}/8*{name}*x" for k, name in enumerate(names)]
+    return cf.read_expressions({"sum": " - ".join(terms), "product": "*".join(names)})
+
+
 MODELS: Mapping[str, Callable[[], cf.Model]] = {
     "arm": arm,
     "every_operation": every_operation,
     "floating": floating,
     "biped": biped,
     "elements": elements,
+    "long_formulas": long_formulas,
 }
 
 # --- tools ----------------------------------------------------------------------------------------
@@ -120,6 +129,7 @@ TOOLS: Mapping[str, Tool] = {
         {"precision": "float32"},
         ("arm", "floating", "elements"),
     ),
+    "node": Tool("javascript"),
     "octave": Tool("matlab"),
     "octave, single precision": Tool(
         "matlab", options={"precision": "float32"}, models=("arm", "floating", "elements")
@@ -172,6 +182,7 @@ class Text:
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
+    "javascript": Text("inverseDynamics(q", "\n}", r"const \w+ =\s([^;]*);", r"Math\."),
     "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
     "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
 }
@@ -215,6 +226,7 @@ def test_text_is_the_same_every_time(language: str) -> None:
 REFUSED: Mapping[str, Sequence[str]] = {
     "c": ["test", "Makefile"],
     "fortran": ["Example", "MODULE", "_3", "n" * 64],
+    "javascript": ["class", "test"],
     "matlab": ["end", "n" * 64],
     "rust": ["match", "core"],
 }
@@ -230,3 +242,63 @@ def test_a_name_that_the_language_cannot_have_is_refused(
         elements().export(language, tmp_path / "new", name=name)
     assert caught.value.remedy
     assert not (tmp_path / "new").exists()
+
+
+def test_javascript_has_no_single_precision(tmp_path: Path) -> None:
+    with pytest.raises(cf.Error, match="double precision only") as caught:
+        elements().export("javascript", tmp_path / "new", precision="float32")
+    assert "float64" in str(caught.value.remedy)
+
+
+# --- numbers that are none ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that prints seven results at an angle that is no number."""
+
+    file: str
+    text: str
+    command: str
+
+
+PROGRAMS: Mapping[str, Program] = {
+    "c": Program(
+        "nan.c",
+        '#include "arm.h"\n#include <stdio.h>\nint main(void) {\n'
+        "double x = 0.0/0.0, y[7]; int k; arm_signs(&x, y);\n"
+        'for (k = 0; k < 7; ++k) printf("%s ", y[k] != y[k] ? "NaN" : "number");\nreturn 0; }\n',
+        "gcc nan.c arm.c -lm -o nan && ./nan",
+    ),
+    "fortran": Program(
+        "nan.f90",
+        "program main\nuse arm\nuse, intrinsic :: ieee_arithmetic\nreal(wp) :: x(1), y(7)\n"
+        "x = ieee_value(x, ieee_quiet_nan)\ncall signs(x, y)\nprint '(7(g0, 1x))', y\n"
+        "end program\n",
+        "gfortran arm.f90 nan.f90 -o nan && ./nan",
+    ),
+    "javascript": Program(
+        "nan.js",
+        "import { signs } from './arm.js';\nconsole.log(signs([NaN]).join(' '));\n",
+        "node nan.js",
+    ),
+    "matlab": Program("nan.m", "", "octave-cli --eval 'fprintf(\"%g \", arm.signs(NaN))'"),
+    "rust": Program(
+        "nan.rs",
+        "fn main() {\nlet mut y = [0.0; 7];\narm::signs(&[f64::NAN], &mut y);\n"
+        'for v in y { print!("{} ", v); }\n}\n',
+        "make libarm.rlib && rustc --edition 2021 --extern arm=libarm.rlib nan.rs && ./nan",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.any_processor
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_what_is_no_number_gives_none(language: str, tmp_path: Path) -> None:
+    text = "[sign(x), abs(x), min(x, 1), max(1, x), step(x), sqrt(x), sin(x)]"
+    program, folder = PROGRAMS[language], tmp_path / "exported"
+    cf.read_expressions({"signs": text}).export(language, folder, name="arm")
+    (folder / program.file).write_text(program.text)
+    done = run(["bash", "-c", program.command], folder)
+    assert re.findall("nan|number|[0-9]", done.stdout.splitlines()[-1].lower()) == ["nan"] * 7, done

@@ -17,6 +17,7 @@ from chainform.emitters.infix import (
     Syntax,
     decimal,
     function_names,
+    result_names,
     safe_names,
     single_decimal,
 )
@@ -269,9 +270,7 @@ class _Module:
         return f"call {self.names[function.name]}({', '.join([*given, *results])})"
 
     def _results(self, function: Function) -> list[tuple[str, ResultArray]]:
-        names = FunctionWriter(
-            self.package, function, self.syntax, list(self.names.values())
-        ).results
+        names = result_names(function, self.syntax, self.names.values())
         return list(zip(names, function.signature.results, strict=True))
 
     def _values(self, array: str, place: str, values: Sequence[float], depth: int) -> list[str]:

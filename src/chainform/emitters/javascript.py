@@ -12,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from string import Template
 
-from chainform.emitters.infix import FunctionWriter, Syntax, decimal, function_names, safe_names
+from chainform.emitters.infix import (
+    FunctionWriter,
+    Syntax,
+    decimal,
+    function_names,
+    result_names,
+    safe_names,
+)
 from chainform.emitters.package import Function, Package, argument_name, facts
 from chainform.errors import RunError
 from chainform.graph import CALLS
@@ -156,7 +163,7 @@ class _Module:
             given = ", ".join(f"c.{argument_name(a.group)}" for a in function.signature.arguments)
             call = f"const found{k + 1} = model.{self.names[function.name]}({given});"
             calls += self.syntax.lines(call)
-            names = FunctionWriter(package, function, self.syntax).results
+            names = result_names(function, self.syntax)
             for n, r in zip(names, function.signature.results, strict=True):
                 found = f"found{k + 1}" + (f".{n}" if len(names) > 1 else "")
                 expected = f"c.expected{package.outputs.index(r.name) + 1}"

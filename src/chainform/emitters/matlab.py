@@ -16,6 +16,7 @@ from chainform.emitters.infix import (
     Syntax,
     decimal,
     function_names,
+    result_names,
     safe_names,
     single_decimal,
 )
@@ -198,7 +199,7 @@ def _example(package: Package, names: dict[str, str]) -> str:
     for function in package.functions:
         name = names[function.name]
         taken = [name, *map(argument_name, package.groups)]
-        results = _Writer(package, function, syntax, taken).results
+        results = result_names(function, syntax, taken)
         call = f"{_listed(results)} = {_call(package, name, function, '')}"
         lines += [
             "",

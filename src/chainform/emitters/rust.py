@@ -18,6 +18,7 @@ from chainform.emitters.infix import (
     Syntax,
     decimal,
     function_names,
+    result_names,
     safe_names,
     single_decimal,
 )
@@ -230,8 +231,8 @@ class _Library:
             lines += self._numbers(f"let {name}: {self._type([length])} = ", values, ";", 1)
         for function in package.functions:
             given = [f"&{argument_name(a.group)}" for a in function.signature.arguments]
-            writer = _Writer(package, function, self.syntax, self.constants)
-            pairs = list(zip(writer.results, function.signature.results, strict=True))
+            names = result_names(function, self.syntax, self.constants)
+            pairs = list(zip(names, function.signature.results, strict=True))
             called = [f"let mut {n} = {_zeros(r)};" for n, r in pairs]
             lines += ["    {", *(f"        {each}" for each in called)]
             call = ", ".join([*given, *(f"&mut {n}" for n, _ in pairs)])

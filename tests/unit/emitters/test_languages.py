@@ -302,3 +302,11 @@ def test_what_is_no_number_gives_none(language: str, tmp_path: Path) -> None:
     (folder / program.file).write_text(program.text)
     done = run(["bash", "-c", program.command], folder)
     assert re.findall("nan|number|[0-9]", done.stdout.splitlines()[-1].lower()) == ["nan"] * 7, done
+
+
+@pytest.mark.any_processor
+def test_matlab_gives_no_complex_numbers(tmp_path: Path) -> None:
+    model = cf.read_expressions({"roots": "[sqrt(x), log(x), asin(2*x), acos(2*x)]"})
+    folder = model.export("matlab", tmp_path / "exported", name="arm")
+    asked = "y = arm.roots(-1); fprintf('%d %d', isreal(y), sum(isnan(y)))"
+    assert run(["octave-cli", "--eval", asked], folder).stdout == "1 4"

@@ -27,6 +27,7 @@ from chainform.emitters.package import (
     argument_name,
     by_columns,
     facts,
+    label,
 )
 from chainform.emitters.signature import ResultArray
 
@@ -43,6 +44,7 @@ return rewind save select sequence shape show sign sign_of sin sqrt stop submodu
 target then to true type unused use value wait where while write wp
 """
 CALLS = {"reciprocal": "1.0_wp/{0}", "sign": "sign_of({0})"}
+OF_PROGRAMS = "cases compare example failed k passed set_values"
 CHUNK = 120
 """Numbers of a test in one statement."""
 LONGEST = 255
@@ -89,6 +91,15 @@ def _syntax(package: Package) -> Syntax:
     )
 
 
+def _of_programs(package: Package) -> list[str]:
+    """Return names that example and test have beside those of the module."""
+    groups = [argument_name(group) for group in package.groups]
+    numbers = range(1, len(package.functions) + 1)
+    numbered = [f"{word}{k}" for word in ("expected", "found", "test") for k in numbers]
+    given = [f"given_{group}" for group in groups]
+    return [*groups, *given, *numbered, *OF_PROGRAMS.split()]
+
+
 def _comment(lines: Iterable[str], indent: str = "") -> list[str]:
     return [f"{indent}! {line}".rstrip() for line in lines]
 
@@ -104,7 +115,7 @@ class _Module:
     def __init__(self, package: Package) -> None:
         self.package = package
         self.syntax = _syntax(package)
-        self.names = function_names(package, self.syntax, "Fortran")
+        self.names = function_names(package, self.syntax, "Fortran", _of_programs(package))
         self.taken = [package.name, *self.names.values()]
         self.kind = "real32" if package.is_single else "real64"
 
@@ -209,14 +220,14 @@ class _Module:
             values = package.cases[0].inputs[group] if package.cases else [0.0] * length
             lines += self._values(argument_name(group), "", values, 1)
         for function in package.functions:
-            writer_names = self._results(function)
+            results = self._results(function)
             lines.append("    block")
-            for n, r in writer_names:
+            for n, r in results:
                 shape = f"({', '.join(map(str, r.shape))})" if r.shape else ""
                 lines += self.lines(f"real(wp) :: {n}{shape}", 2)
-            lines += self.lines(self._call(function, "", [n for n, _ in writer_names]), 2)
-            for n, r in writer_names:
-                lines += self.lines(f"call show('{function.name}, {n}:', {_flat(n, r)})", 2)
+            lines += self.lines(self._call(function, "", [n for n, _ in results]), 2)
+            for k, (n, r) in enumerate(results):
+                lines += self.lines(f"call show('{label(function, k)}:', {_flat(n, r)})", 2)
             lines.append("    end block")
         words = {"name": package.name, "declared": "\n".join(declared), "calls": "\n".join(lines)}
         return Template(EXAMPLE).substitute(words)
@@ -259,7 +270,7 @@ class _Module:
         for k, r in results:
             place = self.package.outputs.index(r.name) + 1
             found = _flat(f"found{k}", r)
-            text = f"call compare('{function.name}, {function.results[k - 1]}', {found}, "
+            text = f"call compare('{label(function, k - 1)}', {found}, "
             lines += self.lines(f"{text}expected{place}(:, k))", 3)
         return "\n".join([*lines, "        end do", f"    end subroutine test{number}", ""])
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from string import Template
 
 from chainform.emitters.infix import (
+    WIDTH,
     FunctionWriter,
     Syntax,
     decimal,
@@ -20,7 +21,7 @@ from chainform.emitters.infix import (
     result_names,
     safe_names,
 )
-from chainform.emitters.package import Function, Package, argument_name, facts
+from chainform.emitters.package import Function, Package, argument_name, facts, label
 from chainform.errors import RunError
 from chainform.graph import CALLS
 
@@ -115,8 +116,7 @@ class _Module:
         about.append(f"@returns {{{'Numbers' if len(pairs) == 1 else f'{{{kinds}}}'}}}")
         default = [f"{n} = new Float64Array({r.length})" for n, r in pairs]
         lines = _head(f"export function {name}", [*given, *default])
-        end = writer.results[0] if len(pairs) == 1 else f"{{ {', '.join(writer.results)} }}"
-        last = [*self.syntax.lines(f"return {end};"), "}", ""]
+        last = [*self._return(writer.results), "}", ""]
         if writer.count == 1:
             return [_comment(about) + "\n".join([*lines, *writer.body(0), *last])]
         lines += [f"    {n} = Float64Array.from({n});" for n in given if n not in writer.idle()]
@@ -130,6 +130,14 @@ class _Module:
             text = [*_head(f"function {part}", called), *writer.body(number), "}", ""]
             parts.append("\n".join(text))
         return [_comment(about) + "\n".join([*lines, *last]), *parts]
+
+    def _return(self, names: Sequence[str]) -> list[str]:
+        """Return the last statement; a line must not end after its first word."""
+        listed = ", ".join(names)
+        text = f"    return {listed};" if len(names) == 1 else f"    return {{ {listed} }};"
+        if len(names) == 1 or len(text) <= WIDTH:
+            return [text]
+        return ["    return {", *self.syntax.lines(listed, " " * 8), "    };"]
 
     # --- programs ---------------------------------------------------------------------------------
 
@@ -164,10 +172,10 @@ class _Module:
             call = f"const found{k + 1} = model.{self.names[function.name]}({given});"
             calls += self.syntax.lines(call)
             names = result_names(function, self.syntax)
-            for n, r in zip(names, function.signature.results, strict=True):
-                found = f"found{k + 1}" + (f".{n}" if len(names) > 1 else "")
+            for place, r in enumerate(function.signature.results):
+                found = f"found{k + 1}" + (f".{names[place]}" if len(names) > 1 else "")
                 expected = f"c.expected{package.outputs.index(r.name) + 1}"
-                text = f"compare('{function.name}, {n}', {found}, {expected});"
+                text = f"compare('{label(function, place)}', {found}, {expected});"
                 calls += self.syntax.lines(text)
         words = {"name": package.name, "tolerance": repr(package.tolerance)}
         words |= {"cases": "\n".join(cases), "calls": "\n".join(calls)}
@@ -184,7 +192,7 @@ def _comment(lines: Sequence[str]) -> str:
 
 def _head(start: str, arguments: Sequence[str]) -> list[str]:
     text = f"{start}({', '.join(arguments)}) {{"
-    if len(text) <= 100:
+    if len(text) <= WIDTH:
         return [text]
     return [f"{start}(", *(f"    {each}," for each in arguments), ") {"]
 

@@ -29,6 +29,7 @@ from chainform.emitters.package import (
     argument_name,
     by_columns,
     facts,
+    label,
 )
 
 LAYOUT = "Vectors are columns, matrices have their own shape, H(i, j); indices count from 1."
@@ -77,11 +78,13 @@ def _names(package: Package) -> dict[str, str]:
 
     `all` has another name there, since Octave warns of files that are called as its own functions.
     """
-    functions = tuple(replace(f, name=EVERY) if f.name == ALL else f for f in package.functions)
+    new = EVERY
+    while new in {f.name for f in package.functions}:
+        new += "_"
+    functions = tuple(replace(f, name=new) if f.name == ALL else f for f in package.functions)
     syntax = replace(_syntax(package), is_case_sensitive=False)
     found = function_names(replace(package, functions=functions), syntax, "MATLAB")
-    pairs = zip(package.functions, functions, strict=True)
-    return {f.name: found[g.name] for f, g in pairs}
+    return {f.name: found[new if f.name == ALL else f.name] for f in package.functions}
 
 
 def _syntax(package: Package) -> Syntax:
@@ -204,7 +207,7 @@ def _example(package: Package, names: dict[str, str]) -> str:
         lines += [
             "",
             *syntax.lines(call, ""),
-            *(f"disp('{name}, {n}:'), disp({n})" for n in results),
+            *(f"disp('{label(function, k)}:'), disp({n})" for k, n in enumerate(results)),
         ]
     return "\n".join([*lines, ""])
 
@@ -227,9 +230,9 @@ def _test(package: Package, names: dict[str, str]) -> str:
         found = [f"found{k + 1}" for k in range(len(results))]
         call = f"{_listed(found)} = {_call(package, name, function, 'given.')}"
         lines += _LINES.lines(call, " " * 8)
-        for f, r, n in zip(found, results, function.results, strict=True):
+        for k, (f, r) in enumerate(zip(found, results, strict=True)):
             expected = f"given.expected{package.outputs.index(r.name) + 1}"
-            text = f"count = count + compare('{function.name}, {n}', {f}, {expected});"
+            text = f"count = count + compare('{label(function, k)}', {f}, {expected});"
             lines += _LINES.lines(text, " " * 8)
     text = TEST.replace("NAME", package.name).replace("TOLERANCE", repr(package.tolerance))
     return text.replace("CALLS", "\n".join([*lines, "    end"])) + "\n" + "\n".join(texts)

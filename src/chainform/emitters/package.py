@@ -12,6 +12,8 @@ from chainform.graph import Graph
 
 ALL = "all"
 """The name of the function that computes every output."""
+LABEL = 70
+"""The longest label of a result."""
 ROWS = "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0."
 """How results lie in arrays, unless a language has a way of its own."""
 
@@ -79,6 +81,11 @@ class Package:
     def tolerance(self) -> float:
         """What rounding may change of a result, as a share of the largest one."""
         return 2e-4 if self.is_single else 1e-11
+
+
+def label(function: Function, result: int) -> str:
+    """Return what tests print about a result of a function, short and without blanks."""
+    return f"{function.name}.{function.results[result]}"[:LABEL]
 
 
 def package_of(graph: Graph, outputs: Sequence[str], name: str = "model") -> Package:

@@ -22,7 +22,7 @@ from chainform.emitters.infix import (
     safe_names,
     single_decimal,
 )
-from chainform.emitters.package import Function, Package, argument_name, facts
+from chainform.emitters.package import Function, Package, argument_name, facts, label
 from chainform.emitters.rust_sine import sine_text
 from chainform.emitters.signature import ResultArray
 from chainform.graph import CALLS
@@ -238,7 +238,9 @@ class _Library:
             call = ", ".join([*given, *(f"&mut {n}" for n, _ in pairs)])
             text = f"{package.name}::{self.names[function.name]}({call});"
             lines += self.syntax.lines(text, " " * 8)
-            shown = [f'println!("{function.name}, {n}: {{:?}}", {n});' for n, _ in pairs]
+            shown = [
+                f'println!("{label(function, k)}: {{:?}}", {n});' for k, (n, _) in enumerate(pairs)
+            ]
             lines += [*(f"        {each}" for each in shown), "    }"]
         words = {"name": package.name, "calls": "\n".join(lines)}
         return Template(EXAMPLE).substitute(words)
@@ -274,12 +276,12 @@ class _Library:
         call = ", ".join([*given, *(f"&mut found{k}" for k, _ in results)])
         text = f"{package.name}::{self.names[function.name]}({call});"
         lines += self.syntax.lines(text, " " * 8)
-        for (k, r), name in zip(results, function.results, strict=True):
+        for k, r in results:
             flat = f"found{k}.iter()" + ".flatten()" * (len(r.shape) - 1)
             found = f"&found{k}" if len(r.shape) == 1 else f"&{flat}.copied().collect::<Vec<_>>()"
             found = found if r.shape else f"&[found{k}]"
             expected = f"&EXPECTED{package.outputs.index(r.name) + 1}[k]"
-            text = f'count.compare("{function.name}, {name}", {found}, {expected});'
+            text = f'count.compare("{label(function, k - 1)}", {found}, {expected});'
             lines += self.syntax.lines(text, " " * 8)
         return ["    for k in 0..CASES {", *lines, "    }"]
 

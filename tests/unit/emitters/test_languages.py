@@ -70,10 +70,30 @@ def every_operation() -> cf.Model:
 
 @cache
 def long_formulas() -> cf.Model:
-    """Return a sum of many terms, and a product of many factors with long names."""
-    names = [f"a_name_that_is_rather_long_{k}" for k in range(230)]
-    terms = [f"{k + 1}/8*{name}*x" for k, name in enumerate(names)]
-    return cf.read_expressions({"sum": " - ".join(terms), "product": "*".join(names)})
+    """Return a sum of many terms, and a product of many factors; all have long names."""
+    factors = [f"a_name_that_is_rather_long_{k}" for k in range(230)]
+    terms = [f"{k + 1}/8*{name}*x" for k, name in enumerate(factors)]
+    outputs = [f"{word}_of_everything{'_there_is' * 9}" for word in ("sum", "product")]
+    return cf.read_expressions({outputs[0]: " - ".join(terms), outputs[1]: "*".join(factors)})
+
+
+@cache
+def names() -> cf.Model:
+    """Return expressions with names that the texts and programs of languages have themselves."""
+    return cf.read_expressions(
+        {
+            "Q": "q1*H1 + h1",
+            "q_": "None + Some*far + sines + turned + library",
+            "H": "[x, H_part1, sqrt(tan1)*real_sqrt, qd1]",
+            "h": "zeros*single + ans + nan",
+            "mass": "mass_part2*sine + cosine + angle",
+            "all": "Math + result + Float64Array + arguments + let",
+            "all_outputs": "end*found1 + given",
+            "mass_part1": "DIGITS + H_ROW_STARTS + sin(wp) + cos(sign_of)*work",
+            "parameters": "x + 1",
+            "test1": "compare + cases + passed + q1",
+        }
+    )
 
 
 MODELS: Mapping[str, Callable[[], cf.Model]] = {
@@ -83,6 +103,7 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
     "biped": biped,
     "elements": elements,
     "long_formulas": long_formulas,
+    "names": names,
 }
 
 # --- tools ----------------------------------------------------------------------------------------
@@ -233,7 +254,7 @@ REFUSED: Mapping[str, Sequence[str]] = {
 
 
 @pytest.mark.parametrize(
-    ("language", "name"), [(k, n) for k, names in REFUSED.items() for n in names]
+    ("language", "name"), [(k, n) for k, refused in REFUSED.items() for n in refused]
 )
 def test_a_name_that_the_language_cannot_have_is_refused(
     language: str, name: str, tmp_path: Path

@@ -110,6 +110,14 @@ class Model:
         graph = self.graph if is_there else self.derived
         return self._extended(graph, tuple(operators)) if operators else graph
 
+    def completed(self, graph: Graph, names: Iterable[str]) -> Graph:
+        """Return another graph of this mechanism with the derivatives that names mean, if it can.
+
+        Such are the stages of the reduction, and earlier revisions in the store.
+        """
+        operators, is_there = missing_operators(graph, names)
+        return self._extended(graph, tuple(operators)) if operators and is_there else graph
+
     @cached_property
     def _extended(self) -> Callable[[Graph, tuple[str, ...]], Graph]:
         # A model from the store needs no method of mechanics until then.
@@ -241,7 +249,9 @@ class Model:
         Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
         """
         graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
-        return entry_counts(graphs, self.outputs if outputs is None else outputs)
+        texts = self.outputs if outputs is None else list(outputs)
+        self._selected(texts)  # What no stage has is refused.
+        return entry_counts([(name, self.completed(g, texts)) for name, g in graphs], texts)
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable.

@@ -12,7 +12,7 @@ import pytest
 
 import chainform as cf
 from chainform.expressions import parse
-from chainform.mechanism import ZERO, BaseMotion, with_unit_quaternions
+from chainform.mechanism import ZERO, BaseMotion, parametrise, with_unit_quaternions
 from chainform.pipeline import available_outputs
 from chainform.readers import export_urdf
 from modified_dh import ARMS, arm
@@ -259,3 +259,24 @@ def test_first_moments_are_refused_where_mass_centres_are_needed() -> None:
         bound.as_elements()
     with pytest.raises(cf.Error, match="has a first moment"):
         export_urdf(bound)
+
+
+def test_the_mechanism_of_a_bound_model_moves_and_refuses_what_it_cannot_tell() -> None:
+    arm = cf.read(Path(__file__).parents[3] / "examples/six_axis_arm.toml")
+    base = arm.base_parameters()
+    model = cf.derive(arm, ["inverse_dynamics"], parameters="base")
+    # A body of base parameters is no body that could be built.
+    bodies = model.bind(base.values).mechanism
+    inertia = [segment.body.inertia for segment in parametrise(bodies, "numeric").segments]
+    least = [np.linalg.eigvalsh(np.array(matrix, float))[0] for matrix in inertia]
+    assert min(least) < 0
+    runs = [cf.simulate(m, q0=[0.3] * 6, t=0.3) for m in (bodies, arm)]
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], rtol=1e-6)
+    np.testing.assert_allclose(*(r.energy[-1] - r.energy[0] for r in runs), atol=1e-6)
+    names = [entry.name for entry in cf.quantities(bodies)]
+    for output in ("reactions", "com", "momentum", "centroidal_momentum_matrix"):
+        assert output not in names
+        with pytest.raises(cf.Error, match="does not follow from bodies"):
+            cf.derive(bodies, [f"d({output})/d(q)"])
+    with pytest.raises(cf.Error, match="the mass matrix is singular"):
+        cf.simulate(model.bind({**base.values, base.names[0]: -50}).mechanism, t=0.1)

@@ -17,6 +17,7 @@ from chainform.formulations.constrained import ConstrainedEquations
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
+from chainform.formulations.jumps import seams
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.linear_matrices import LINEAR, OF_MOTION, LinearMatrices
@@ -24,7 +25,6 @@ from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.operators import (
     Operators,
     composite_slopes,
-    seams,
     with_derivatives,
 )
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities

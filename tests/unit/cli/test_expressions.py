@@ -130,6 +130,9 @@ def test_corners_of_expressions_are_noted(call: Call, file: Path) -> None:
     result = call("show", file, "d(Z)/d(q1)")
     assert (result.code, result.out) == (0, "Z_by_q1 = sign(q1)\n")
     assert "abs(q1) has a corner at 0" in result.err
+    file.write_text("Z = abs(1 - 2*sign(x - y)*x)")
+    noted = call("show", file, "d(Z)/d(x)").err
+    assert "abs(-2*x*sign(x - y) + 1) has a corner at 0" in noted
 
 
 def test_derivatives_of_stored_derivatives(call: Call, four_bar: Path, file: Path) -> None:

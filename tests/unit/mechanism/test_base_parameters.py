@@ -192,6 +192,16 @@ def test_values_are_exact() -> None:
     assert parameters["Ixy_1"] == Fraction(1, 10) - Fraction(3, 2) * Fraction(2, 100)
 
 
+def test_entries_by_name_and_symbols_without_values() -> None:
+    base = CASES["planar"].base_parameters()
+    assert base[base.names[1]] is base.entries[1]
+    with pytest.raises(cf.Error, match="did you mean"):
+        base[base.names[1] + "x"]
+    symbolic = CASES["planar"].base_parameters("symbolic")
+    with pytest.raises(cf.Error, match=r"is a symbol(.|\n)*base_parameters\(\) with numbers"):
+        symbolic.vector()
+
+
 def test_numbers_without_a_residue() -> None:
     """The denominator is the prime, and the numerator of the other is."""
     prime = 2**61 - 1

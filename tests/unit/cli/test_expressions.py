@@ -55,7 +55,7 @@ def test_every_command_takes_a_file_of_expressions(call: Call, file: Path) -> No
         "x",
         "y",
     ]
-    assert call("compile", file).code == 0
+    assert "not timed: no values of a, b, x, y" in call("compile", file).out
     assert valid(call("reduce", "poly", "--json"), "reduce")["saved"]["name"] == "poly"
     assert call("log", "poly").code == 0
     assert call("show", "poly", "Y", "--expand").out.startswith("Y = ")

@@ -156,6 +156,9 @@ def test_how_a_jump_was_taken_is_told() -> None:
     assert any("abs(q3) has a corner at 0" in note for note in derived.notes)
     assert all(note in str(derived) for note in derived.notes)
     assert model().notes == ()
+    rough = arm().with_forces({name: f"-sign(der({name}))" for name in ("shoulder", "elbow")})
+    (note,) = cf.derive(rough, ["d(tau)/d(qd)"]).notes
+    assert note.endswith("sign(qd2), sign(qd3) jump at 0 and are taken as constants")
 
 
 # --- refusals -------------------------------------------------------------------------------------

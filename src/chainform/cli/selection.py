@@ -18,6 +18,7 @@ from chainform.given import near
 from chainform.graph import (
     Block,
     Index,
+    base_outputs,
     divided,
     fits,
     indices_text,
@@ -135,6 +136,12 @@ def named_outputs(
 def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
     """Return the output that a name means, or means an entry of; else the name itself."""
     return _output_in(name, outputs, mechanism) or name
+
+
+def has_intermediates(outputs: Iterable[str], known: Sequence[str], mechanism: Mechanism) -> bool:
+    """Whether some of the names, or what is taken of them, are no outputs: alpha_3_2."""
+    bases = [base.partition("[")[0] for name in outputs for base in base_outputs(name)]
+    return any(_output_in(base, known, mechanism) is None for base in bases)
 
 
 def with_entries(model: Model, texts: Sequence[str]) -> Model:

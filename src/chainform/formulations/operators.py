@@ -12,16 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from chainform.errors import DeriveError
 from chainform.formulations.accelerations import SolvedAccelerations
 from chainform.formulations.composite_derivatives import GROUPS
-from chainform.formulations.linear_matrices import LINEAR
 from chainform.formulations.shared.directions import Directions, InputGroups
 from chainform.given import listed, near
 from chainform.graph import (
-    CALLS,
     FACTORS,
     Adjoints,
     Block,
@@ -29,12 +25,9 @@ from chainform.graph import (
     Graph,
     Scalar,
     Tangents,
-    active_variables,
     along,
-    base_outputs,
     builder_of,
     chosen_entries,
-    definition_text,
     is_zero,
     jacobian,
     parts_of,
@@ -82,7 +75,7 @@ class Operators:
         """
         words: dict[str, dict[str, None]] = {}
         whole = [text for text in texts if parts_of(text).name != "product"]
-        for _, output, by in _derivatives_in(whole):
+        for _, output, by in derivatives_in(whole):
             if _text_of(output, by[:1]) not in self.builder.outputs:
                 words.setdefault(output, {})[by[0]] = None
         if self.accelerations is not None:
@@ -281,7 +274,7 @@ def composite_slopes(outputs: Sequence[str]) -> list[str]:
     Products of first derivatives, and those with weights, take a sweep or two instead.
     """
     found: dict[str, None] = {}
-    for text, output, words in _derivatives_in(outputs):
+    for text, output, words in derivatives_in(outputs):
         parts = parts_of(text)
         is_sweep = parts.name == "product" and ("weights" in parts.arguments or len(words) == 1)
         if output == "inverse_dynamics" and words[0] in GROUPS and not is_sweep:
@@ -298,45 +291,7 @@ def with_derivatives(graph: Graph, outputs: Sequence[str], mechanism: Mechanism)
     return work.builder.finish()
 
 
-# --- jumps and corners ----------------------------------------------------------------------------
-
-SEAMS = {
-    "sign": "jumps at 0 and is taken as constant",
-    "abs": "has a corner at 0, where its slope is taken as 0",
-}
-"""The functions that have no derivative somewhere, and how it was taken."""
-MOTION_SEAM = "has a jump or corner at 0: jumps are taken as constant, corners by their mean slope"
-"""The same for matrices of small motions, in which a function may be the derivative of another."""
-
-
-def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterator[str]:
-    """Yield how derivatives among the outputs were taken at places where they do not exist."""
-    work = Operators(builder_of(graph), mechanism)
-    for text, output, words in _derivatives_in(outputs):
-        inputs = {v for w in words for d in work.inputs.directions(w).each.values() for v in d}
-        for function, shown in _kinks(work, graph, output, inputs):
-            yield f"{text}: {function}({shown}) {SEAMS[function]}"
-    state = {v for v, item in graph.inputs.items() if item.group not in ("t", "parameter")}
-    for text in outputs:
-        if any(parts_of(base).name in LINEAR for base in base_outputs(text)):
-            for function, shown in _kinks(work, graph, text, state):
-                yield f"{text}: {function}({shown}) {MOTION_SEAM}"
-
-
-def _kinks(
-    work: Operators, graph: Graph, output: str, inputs: set[int]
-) -> Iterator[tuple[str, str]]:
-    """Yield the functions of inputs that an output has and that have no derivative somewhere."""
-    active = active_variables(work.builder, inputs)
-    cone = graph.cone(work.declare(output).variables)
-    for v in np.flatnonzero(cone & (graph.call > 0)).tolist():
-        function, argument = CALLS[int(graph.call[v])], int(graph.argument[v])
-        if function in SEAMS and active[argument]:
-            is_input = argument in graph.inputs
-            yield function, graph.names[argument] if is_input else definition_text(graph, argument)
-
-
-def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the derivatives that outputs are or contain: the text, of what, by what."""
     for text in outputs:
         parts = parts_of(text)
@@ -344,7 +299,7 @@ def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[st
             yield text, parts.arguments[0], parts.arguments[1:]
         elif parts.is_operator:
             inner = [argument for argument in parts.arguments if argument not in FACTORS]
-            yield from ((text, output, words) for _, output, words in _derivatives_in(inner))
+            yield from ((text, output, words) for _, output, words in derivatives_in(inner))
 
 
 # --- what is refused ------------------------------------------------------------------------------

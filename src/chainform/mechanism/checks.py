@@ -185,6 +185,15 @@ def refuse_moments(
             )
 
 
+def has_base_bodies(mechanism: MechanismData) -> bool:
+    """Whether bodies are those of base parameters: one has a first moment, and no mass.
+
+    Such a body stands for parts of others, too, so that it need not be one that could be built.
+    """
+    bodies = [segment.body for segment in mechanism.segments]
+    return any(body.mass == ZERO and body.moment != ZERO_VECTOR for body in bodies)
+
+
 def lacks_inertia(mechanism: MechanismData) -> bool:
     """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from chainform.emitters import (
 )
 from chainform.errors import RunError
 from chainform.files import check_folder, write_folder
-from chainform.given import Given
+from chainform.given import argument
 from chainform.graph import FLOAT, Graph, cost_of, is_plain, parts_of
 from chainform.mechanism import (
     Mechanism,
@@ -68,21 +67,20 @@ class ExportedModel(Protocol):
     def wrenches(self) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """The name of everything that is exported, the numbers it computes with, and the sine."""
+class ExportOptions(TypedDict, total=False):
+    """The name of everything that is exported, the precision of its numbers, and the sine."""
 
-    name: str | None = None
-    precision: str = "float64"
-    sine: str = "own"
+    name: str | None
+    precision: str
+    sine: str
 
 
 def source_text(model: ExportedModel, graph: Graph, language: str) -> str:
     """Return the outputs of a graph as one text in a language; of a folder, its source."""
-    Given(language, "language", raises=RunError).choice([*EMITTERS, *LANGUAGES])
+    argument("language", language).choice([*EMITTERS, *LANGUAGES])
     if language in EMITTERS:
         return EMITTERS[language](graph, list(graph.outputs))
-    package = package_for(model, graph, ExportOptions(), cases=0)
+    package = package_for(model, graph, {}, cases=0)
     return next(iter(LANGUAGES[language](package).values()))
 
 
@@ -94,16 +92,18 @@ def write_sources(
     options: ExportOptions,
 ) -> Path:
     """Write a folder of sources in a language, with an example and a test."""
-    Given(language, "language", raises=RunError).choice(list(LANGUAGES))
+    argument("language", language).choice(list(LANGUAGES))
     check_folder(folder)
     return write_folder(folder, LANGUAGES[language](package_for(model, graph, options, CASES)))
 
 
 def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, cases: int) -> Package:
     """Return the outputs of a graph of a model as functions, one each and one for all."""
-    Given(options.precision, "precision", raises=RunError).choice(PRECISIONS)
-    Given(options.sine, "sine", raises=RunError).choice(SINES)
-    name = options.name or identifier(model.mechanism.name)
+    argument("options", dict(options)).table(ExportOptions.__annotations__)
+    precision = argument("precision", options.get("precision", PRECISIONS[0])).choice(PRECISIONS)
+    sine = argument("sine", options.get("sine", SINES[0])).choice(SINES)
+    wanted = options.get("name")
+    name = identifier(model.mechanism.name) if wanted is None else argument("name", wanted).text()
     if identifier(name) != name:
         message = f"{name[:60]!r} cannot be a name in other languages"
         raise RunError(message, element="name", remedy=f"write {identifier(name)[:60]!r}")
@@ -126,8 +126,8 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         {group: _lines(model, graph, group, length) for group, length in arguments.items()},
         tuple(_cases(model, graph, arguments, cases)),
         dict(_patterns(graph, names)),
-        options.precision,
-        options.sine,
+        precision,
+        sine,
     )
 
 

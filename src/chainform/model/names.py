@@ -222,6 +222,9 @@ def unknown(graph: Graph, name: str) -> RunError:
     known = dict.fromkeys([*graph.outputs, *letters, *graph.quantities, *labels, *graph.numbers])
     meant = LETTERS.get(name.partition("[")[0], name.partition("[")[0])
     close = "" if meant in CATALOGUE else near(name, known, 3).strip()
+    operators, is_there = missing_operators(graph, [name])
+    if operators and is_there:  # A model would have added it; the rows of a store are as they are.
+        close = "save a model that has it as an output, or evaluate the one that store.load gives"
     others = f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived"
     return RunError(
         f"the model has no quantity {name[:60]}",

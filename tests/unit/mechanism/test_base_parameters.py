@@ -12,7 +12,7 @@ import pytest
 
 import chainform as cf
 from chainform.expressions import parse
-from chainform.mechanism import ZERO, BaseMotion, with_unit_quaternions
+from chainform.mechanism import ZERO, BaseMotion, parametrise, with_unit_quaternions
 from chainform.pipeline import available_outputs
 from chainform.readers import export_urdf
 from modified_dh import ARMS, arm
@@ -192,6 +192,16 @@ def test_values_are_exact() -> None:
     assert parameters["Ixy_1"] == Fraction(1, 10) - Fraction(3, 2) * Fraction(2, 100)
 
 
+def test_entries_by_name_and_symbols_without_values() -> None:
+    base = CASES["planar"].base_parameters()
+    assert base[base.names[1]] is base.entries[1]
+    with pytest.raises(cf.Error, match="did you mean"):
+        base[base.names[1] + "x"]
+    symbolic = CASES["planar"].base_parameters("symbolic")
+    with pytest.raises(cf.Error, match=r"is a symbol(.|\n)*base_parameters\(\) with numbers"):
+        symbolic.vector()
+
+
 def test_numbers_without_a_residue() -> None:
     """The denominator is the prime, and the numerator of the other is."""
     prime = 2**61 - 1
@@ -259,3 +269,24 @@ def test_first_moments_are_refused_where_mass_centres_are_needed() -> None:
         bound.as_elements()
     with pytest.raises(cf.Error, match="has a first moment"):
         export_urdf(bound)
+
+
+def test_the_mechanism_of_a_bound_model_moves_and_refuses_what_it_cannot_tell() -> None:
+    arm = cf.read(Path(__file__).parents[3] / "examples/six_axis_arm.toml")
+    base = arm.base_parameters()
+    model = cf.derive(arm, ["inverse_dynamics"], parameters="base")
+    # A body of base parameters is no body that could be built.
+    bodies = model.bind(base.values).mechanism
+    inertia = [segment.body.inertia for segment in parametrise(bodies, "numeric").segments]
+    least = [np.linalg.eigvalsh(np.array(matrix, float))[0] for matrix in inertia]
+    assert min(least) < 0
+    runs = [cf.simulate(m, q0=[0.3] * 6, t=0.3) for m in (bodies, arm)]
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], rtol=1e-6)
+    np.testing.assert_allclose(*(r.energy[-1] - r.energy[0] for r in runs), atol=1e-6)
+    names = [entry.name for entry in cf.quantities(bodies)]
+    for output in ("reactions", "com", "momentum", "centroidal_momentum_matrix"):
+        assert output not in names
+        with pytest.raises(cf.Error, match="does not follow from bodies"):
+            cf.derive(bodies, [f"d({output})/d(q)"])
+    with pytest.raises(cf.Error, match="the mass matrix is singular"):
+        cf.simulate(model.bind({**base.values, base.names[0]: -50}).mechanism, t=0.1)

@@ -110,6 +110,8 @@ class InputGroups:
             meant.add(f"qd{mechanism.rates.index(word) + 1}")
         if len(meant) == 1:
             return meant.pop()
+        if any(s.joint.name == word and s.joint.kind.has_quaternion for s in mechanism.segments):
+            raise _cannot_change_alone(word)
         known = [*self.groups, *names, *mechanism.coordinates]
         general = f"take the derivative by one of {', '.join(self.groups)}, or by one input"
         raise DeriveError(
@@ -124,11 +126,7 @@ class InputGroups:
         """Refuse a coordinate that cannot change alone."""
         variable = self._numbers.get(name, -1)
         if any(variable in d and len(d) > 1 for d in self._coordinates.each.values()):
-            raise DeriveError(
-                f"{word} belongs to a joint with a quaternion and cannot change alone",
-                element=word,
-                remedy="take the derivative by q: it has a column for each rate of the joint",
-            )
+            raise _cannot_change_alone(word)
 
     @cached_property
     def _coordinates(self) -> Directions:
@@ -145,6 +143,14 @@ class InputGroups:
             changes = {numbers[f"q{i + 1}"]: sweep.of(rate) for i, rate in rates.items()}
             each[f"q{k + 1}"] = {v: builder.keep(c) for v, c in changes.items() if not is_zero(c)}
         return Directions("q", each, commute=False)
+
+
+def _cannot_change_alone(word: str) -> DeriveError:
+    return DeriveError(
+        f"{word} belongs to a joint with a quaternion and cannot change alone",
+        element=word,
+        remedy="take the derivative by q: it has a column for each rate of the joint",
+    )
 
 
 # --- joints with quaternions ----------------------------------------------------------------------

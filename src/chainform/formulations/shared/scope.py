@@ -134,6 +134,24 @@ WHOLE_BODIES = (
 """What base parameters do not suffice for: it depends on what has no effect on the drives, too."""
 
 
+def of_base_bodies(output: str) -> bool:
+    """Whether bodies written in base parameters give an output; potentials up to a constant."""
+    known = ("kinetic_energy", "potential_energy", "acceleration_energy", "regressor")
+    return output in known or output not in WHOLE_BODIES
+
+
+def refuse_base_bodies(mechanism: Mechanism, outputs: Sequence[str]) -> None:
+    """Refuse what bodies that are written in base parameters cannot tell."""
+    for output in outputs:
+        if not of_base_bodies(output):
+            raise DeriveError(
+                f"{output} does not follow from bodies that are written in base parameters",
+                file=mechanism.file,
+                element=output,
+                remedy="take the mechanism whose bodies have their own masses and mass centres",
+            )
+
+
 def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str]) -> None:
     """Refuse what a model in base parameters cannot tell."""
     for output in outputs:

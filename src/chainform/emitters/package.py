@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chainform.emitters.signature import Signature, signature_of
+from chainform.errors import RunError
 from chainform.graph import Graph
 
 ALL = "all"
@@ -93,3 +94,14 @@ def identifier(text: str) -> str:
 def argument_name(group: str) -> str:
     """Return the name of the argument for a group of inputs."""
     return "parameters" if group == "parameter" else group
+
+
+def refuse_keywords(package: Package, keywords: Collection[str], language: str) -> None:
+    """Refuse a package or functions with names that a language has taken."""
+    if package.name in keywords:
+        message = f"{package.name} is a word of {language}"
+        raise RunError(message, element="name", remedy="choose another name")
+    for function in package.functions:
+        if function.name in keywords:
+            message = f"{function.name} is a word of {language}, and cannot be a function"
+            raise RunError(message, element=function.name, remedy="rename the output")

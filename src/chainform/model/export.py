@@ -170,7 +170,8 @@ def _function(
 ) -> Function:
     signature = signature_of(graph, outputs, lengths)
     given = {a.group for a in signature.arguments} | {"parameters"}
-    results = _unique(f"{n}_out" if n in given else n for n in map(_result_name, outputs))
+    wanted = ["result" if n == name else n for n in map(_result_name, outputs)]
+    results = _unique(f"{n}_out" if n in given else n for n in wanted)
     about = [
         line
         for n, output in zip(results, outputs, strict=True)

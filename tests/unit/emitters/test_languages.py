@@ -62,7 +62,7 @@ def every_operation() -> cf.Model:
             "angles": "[sin(2*sin(x) + cos(y*cos(t))), sin(3e5*x), cos(1e22*y)]",
             "powers": "[x^7 - 2*x^2*y + y^3/7, 1e300*x*1e-300, 1e-320*x, -x, x, 1/(3 + x)]",
             "numbers": "[5, -1/3, 0]",
-            "double": "x*lambda + Double*float",
+            "sum": "x*lambda + Double*float",
             "end": "sqrt(sin(q1 + q2)^2) + q2*qd1",
         }
     )
@@ -78,6 +78,7 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 
 # --- tools ----------------------------------------------------------------------------------------
 
+EIGEN = "EIGEN=-isystem /usr/include/eigen3"
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 
 
@@ -111,6 +112,15 @@ TOOLS: Mapping[str, Tool] = {
         {"sine": "libm"},
         ("arm", "every_operation"),
     ),
+    "g++": Tool("cpp", ["make", "test", "CXX=g++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}", EIGEN]),
+    "clang++": Tool(
+        "cpp",
+        ["make", "test", "CXX=clang++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}", EIGEN],
+        models=("arm", "every_operation"),
+    ),
+    "CUDA on the host": Tool(
+        "cuda", ["make", "test-host", "CXX=g++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}"]
+    ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
 
@@ -132,6 +142,15 @@ def test_a_folder_tests_itself(tool: str, model: str, tmp_path: Path) -> None:
     assert int(line) >= len(MODELS[model]().outputs)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("model", MODELS)
+def test_kernels_on_a_gpu(model: str, tmp_path: Path) -> None:
+    MODELS[model]().export("cuda", tmp_path / "exported")
+    done = run(["make", "test"], tmp_path / "exported")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\d+ passed, 0 failed$", done.stdout, re.MULTILINE)
+
+
 def test_every_language_has_a_tool() -> None:
     assert {tool.language for tool in TOOLS.values()} == set(LANGUAGES)
 
@@ -139,6 +158,8 @@ def test_every_language_has_a_tool() -> None:
 # --- text -----------------------------------------------------------------------------------------
 
 FORMULAS: Mapping[str, str] = {
+    "cuda": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
+    "cpp": r"(?:const )?Scalar \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
     "c": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
 }
 """The right sides of statements in a source, by language."""
@@ -147,6 +168,7 @@ FORMULAS: Mapping[str, str] = {
 def operations(formulas: str) -> tuple[int, int]:
     """Return multiplications and additions; 2*x is an addition, a sign alone is nothing."""
     plain = re.sub(r"\[[^\]]*\]", "", formulas)
+    plain = re.sub(r"Scalar\(([^()]*)\)", r"\1", plain)
     number = r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?"
     plain = re.sub(number, lambda m: "two" if float(m[0]) == 2 else "n", plain)
     twice = len(re.findall(r"\btwo\*", plain))
@@ -158,7 +180,7 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
     """The first function of the source is inverse dynamics of one state."""
     model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     text = model.emit(language)
-    body = text[text.index("inverse_dynamics(q" if language != "c" else "inverse_dynamics(const") :]
+    body = text[text.index("inverse_dynamics(const" if "const" in text else "inverse_dynamics(q") :]
     body = body[: body.index("\n}")] if "\n}" in body else body
     formulas = "\n".join("".join(m) for m in re.findall(FORMULAS[language], body))
     count = model.count()
@@ -166,6 +188,18 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
         count.multiplications,
         count.additions + count.angle_sums,
     )
+
+
+def test_names_that_are_keywords_are_refused(tmp_path: Path) -> None:
+    model = cf.read_expressions({"double": "2*x"})
+    with pytest.raises(cf.Error, match="double is a word of C") as caught:
+        model.export("cpp", tmp_path / "a")
+    assert "rename" in (caught.value.remedy or "")
+    with pytest.raises(cf.Error, match="namespace is a word of C"):
+        arm().export("cpp", tmp_path / "a", ["H"], name="namespace")
+    assert not list(tmp_path.iterdir())
+    model.export("c", tmp_path / "c")
+    assert "void expressions_double(" in (tmp_path / "c" / "expressions.h").read_text("utf-8")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -13,18 +13,19 @@ from string import Template
 from chainform.emitters.c.dialect import c_dialect, comment, head_lines
 from chainform.emitters.c.functions import single
 from chainform.emitters.c.lanes import batch
-from chainform.emitters.c.programs import example_text, test_text
+from chainform.emitters.c.programs import Programs
 from chainform.emitters.c.sine_text import sine_text
 from chainform.emitters.package import Package
 
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the source first."""
+    programs = Programs(package, f"{package.name}.h", f"{package.name}_")
     return {
         f"{package.name}.c": _source(package),
         f"{package.name}.h": _header(package),
-        "example.c": example_text(package),
-        "test.c": test_text(package),
+        "example.c": programs.example(),
+        "test.c": programs.test(),
         "Makefile": MAKEFILE.replace("NAME", package.name),
     }
 

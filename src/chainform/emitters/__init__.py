@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from chainform.emitters import c, cpp, cuda, latex, llvm, python
+from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
-from chainform.emitters.llvm import NumberType, many, packed, side_by_side, single, together
+from chainform.emitters.llvm import (
+    LIBRARY,
+    NumberType,
+    many,
+    packed,
+    side_by_side,
+    single,
+    together,
+)
 from chainform.emitters.package import (
     ALL,
     Case,
@@ -39,6 +48,7 @@ __all__ = [
     "ALL",
     "EMITTERS",
     "LANGUAGES",
+    "LIBRARY",
     "Argument",
     "Case",
     "Counts",
@@ -54,11 +64,14 @@ __all__ = [
     "identifier",
     "latex_name",
     "many",
+    "object_folder",
     "package_of",
     "packed",
     "parameters_of",
+    "shared_folder",
     "side_by_side",
     "signature_of",
     "single",
     "together",
+    "wasm_folder",
 ]

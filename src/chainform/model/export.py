@@ -37,6 +37,7 @@ from chainform.model.names import letter_of
 from chainform.model.quantity_results import sparsity_of
 from chainform.model.states import entry_names, evaluate_states, group_length
 from chainform.model.summary import Origin
+from chainform.runtime import BINARIES
 from chainform.version import VERSION
 
 CASES = 3
@@ -45,6 +46,8 @@ TRIES = 200
 """States that are drawn to find so many at which all results are finite."""
 PRECISIONS = ("float64", "float32")
 SINES = ("own", "libm")
+NATIVE = "native"
+"""The processor of this machine."""
 CONVENTIONS = (
     "Units are m, kg, s, N and rad. Axes are those of the world unless an output says otherwise.",
     "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0.",
@@ -68,11 +71,12 @@ class ExportedModel(Protocol):
 
 
 class ExportOptions(TypedDict, total=False):
-    """The name of everything that is exported, the precision of its numbers, and the sine."""
+    """The name of what is exported, the precision of its numbers, the sine, and the processor."""
 
     name: str | None
     precision: str
     sine: str
+    target: str
 
 
 def source_text(model: ExportedModel, graph: Graph, language: str) -> str:
@@ -92,9 +96,15 @@ def write_sources(
     options: ExportOptions,
 ) -> Path:
     """Write a folder of sources in a language, with an example and a test."""
-    argument("language", language).choice(list(LANGUAGES))
+    argument("language", language).choice([*LANGUAGES, *BINARIES])
     check_folder(folder)
-    return write_folder(folder, LANGUAGES[language](package_for(model, graph, options, CASES)))
+    if "target" in options and language != "object":
+        remedy = "leave it out, or export an object"
+        raise RunError(f"{language} has no target", element="target", remedy=remedy)
+    package = package_for(model, graph, options, CASES)
+    if language in LANGUAGES:
+        return write_folder(folder, LANGUAGES[language](package))
+    return write_folder(folder, BINARIES[language](package, options.get("target", NATIVE)))
 
 
 def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, cases: int) -> Package:

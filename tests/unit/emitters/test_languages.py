@@ -14,10 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import wasmtime
 
 import chainform as cf
 from chainform.emitters import LANGUAGES
+from chainform.runtime import BINARIES, PLATFORMS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "languages.tsv"
@@ -78,6 +81,9 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 
 # --- tools ----------------------------------------------------------------------------------------
 
+SINGLE = {"precision": "float32"}
+BINARY_MODELS = ("arm", "biped", "floating", "elements")
+"""Models without functions of a C library."""
 EIGEN = "EIGEN=-isystem /usr/include/eigen3"
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 
@@ -103,7 +109,7 @@ TOOLS: Mapping[str, Tool] = {
     "gcc, single precision": Tool(
         "c",
         ["make", "test", "CC=gcc", f"CFLAGS=-std=c99 -O1 {STRICT}"],
-        {"precision": "float32"},
+        SINGLE,
         ("arm", "floating", "elements"),
     ),
     "gcc, sine of the library": Tool(
@@ -121,6 +127,10 @@ TOOLS: Mapping[str, Tool] = {
     "CUDA on the host": Tool(
         "cuda", ["make", "test-host", "CXX=g++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}"]
     ),
+    "object": Tool("object", models=BINARY_MODELS),
+    "shared library": Tool("shared", models=("arm",)),
+    "WebAssembly in Node": Tool("wasm", models=("arm", "biped")),
+    "WebAssembly in Node, single precision": Tool("wasm", options=SINGLE, models=("floating",)),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
 
@@ -152,7 +162,64 @@ def test_kernels_on_a_gpu(model: str, tmp_path: Path) -> None:
 
 
 def test_every_language_has_a_tool() -> None:
-    assert {tool.language for tool in TOOLS.values()} == set(LANGUAGES)
+    assert {tool.language for tool in TOOLS.values()} == {*LANGUAGES, *BINARIES}
+
+
+# --- machine code ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("target", [name for name in PLATFORMS if name != "wasm"])
+def test_objects_need_no_library(target: str, precision: str, tmp_path: Path) -> None:
+    model, folder = arm(), tmp_path / "exported"
+    model.export("object", folder, ["tau"], target=target, precision=precision)
+    found = run(["llvm-nm", "six_axis_arm.o"], folder)
+    assert found.returncode == 0, found.stderr
+    kinds = {line.split()[-1]: line.split()[-2] for line in found.stdout.splitlines()}
+    assert kinds["six_axis_arm_inverse_dynamics"] == "T"
+    assert "U" not in kinds.values()
+
+
+def test_machine_code_that_needs_a_library_is_refused(tmp_path: Path) -> None:
+    model = cf.read_expressions({"a": "asin(x) + exp(y)"})
+    for language in BINARIES:
+        with pytest.raises(cf.Error, match="would need asin, exp of a C library"):
+            model.export(language, tmp_path / "a")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_linker_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainform.runtime.binaries.find_spec", lambda _: None)
+    with pytest.raises(cf.Error, match="a linker is needed") as caught:
+        arm().export("wasm", tmp_path / "a", ["H"])
+    assert "chainform[link]" in (caught.value.remedy or "")
+
+
+def test_targets_are_those_of_objects(tmp_path: Path) -> None:
+    with pytest.raises(cf.Error, match="c has no target"):
+        arm().export("c", tmp_path / "a", ["H"], target="arm")
+    with pytest.raises(cf.Error, match="no target 'z80'"):
+        arm().export("object", tmp_path / "a", ["H"], target="z80")
+
+
+def test_the_module_runs_in_wasmtime(tmp_path: Path) -> None:
+    """It imports nothing, and computes what `evaluate` does."""
+    model = cf.derive(EXAMPLES / "pick_arm.urdf", ["tau"])
+    model.export("wasm", tmp_path / "a", name="arm")
+    engine = wasmtime.Engine()
+    module = wasmtime.Module.from_file(engine, str(tmp_path / "a" / "arm.wasm"))
+    assert not module.imports
+    store = wasmtime.Store(engine)
+    exports: Any = wasmtime.Instance(store, module, []).exports(store)
+    base, nv = exports["__heap_base"].value(store), model.mechanism.nv
+    given = np.linspace(-1, 1, 3 * nv)
+    exports["memory"].write(store, given.tobytes(), base)
+    places = [base + 8 * nv * k for k in range(4)]
+    exports["arm_inverse_dynamics"](store, *places)
+    found = np.frombuffer(exports["memory"].read(store, places[3], places[3] + 8 * nv))
+    q, qd, qdd = given.reshape(3, nv)
+    (expected,) = model.evaluate(q, qd, qdd).values()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 # --- text -----------------------------------------------------------------------------------------

@@ -285,7 +285,8 @@ static inline void ${name}_quarters(float s, float c, uint32_t turns, float *sin
 static inline void ${name}_turned(double r, uint32_t turns, float *sine, float *cosine)
 {
     const double z = r*r;
-    const double s = r - r*(z*$S_wide);
+    /* The zero is for the sine of -0.0. */
+    const double s = r - (r*(z*$S_wide) + 0.0);
     const double c = 1.0 - (z*0.5 - z*$C_wide*z);
     ${name}_quarters((float)s, (float)c, turns, sine, cosine);
 }

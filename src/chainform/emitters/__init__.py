@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, cpp, cuda, latex, llvm, python
+from chainform.emitters import c, cpp, cuda, fortran, latex, llvm, matlab, python, rust
 from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
@@ -19,6 +19,7 @@ from chainform.emitters.llvm import (
 )
 from chainform.emitters.package import (
     ALL,
+    ROWS,
     Case,
     Function,
     Package,
@@ -41,6 +42,9 @@ LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "c": c.emit,
     "cpp": cpp.emit,
     "cuda": cuda.emit,
+    "fortran": fortran.emit,
+    "matlab": matlab.emit,
+    "rust": rust.emit,
 }
 """Languages in which a folder of files is written, the source first."""
 
@@ -49,6 +53,7 @@ __all__ = [
     "EMITTERS",
     "LANGUAGES",
     "LIBRARY",
+    "ROWS",
     "Argument",
     "Case",
     "Counts",

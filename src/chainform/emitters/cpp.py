@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.emitters.c.dialect import KEYWORDS, Dialect, head_lines
+from chainform.emitters.c.dialect import Dialect, head_lines
 from chainform.emitters.c.functions import single
 from chainform.emitters.c.programs import Programs
-from chainform.emitters.package import Function, Package, argument_name, refuse_keywords
+from chainform.emitters.infix import function_names
+from chainform.emitters.package import Function, Package, argument_name
 from chainform.emitters.signature import ResultArray
 
 FUNCTIONS = ("abs", "acos", "asin", "atan", "cos", "exp", "log", "sin", "sqrt", "tan")
@@ -33,7 +34,7 @@ Scalar sign(const Scalar &x)
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the header first."""
-    refuse_keywords(package, KEYWORDS, "C++")
+    function_names(package, DIALECT.syntax(), "C++")
     programs = Programs(
         package, f"{package.name}.hpp", f"{package.name}::", False, lambda f: _checks(package, f)
     )

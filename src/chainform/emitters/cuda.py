@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.emitters.c.dialect import KEYWORDS, Dialect, comment, head_lines
+from chainform.emitters.c.dialect import Dialect, comment, head_lines
 from chainform.emitters.c.functions import single
 from chainform.emitters.c.programs import Programs
-from chainform.emitters.package import Function, Package, argument_name, refuse_keywords
+from chainform.emitters.infix import function_names
+from chainform.emitters.package import Function, Package, argument_name
 
 HEAD = """\
 #ifdef __CUDACC__
@@ -30,7 +31,7 @@ NAME_BOTH inline REAL name_sign(REAL x)
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the header first."""
-    refuse_keywords(package, KEYWORDS, "CUDA C++")
+    function_names(package, _dialect(package).syntax(), "CUDA C++")
     programs = Programs(
         package, f"{package.name}.cuh", f"{package.name}_", False, lambda f: _checks(package, f)
     )

@@ -34,22 +34,46 @@ class Syntax:
     element: str = "{array}[{index}]"
     store: str = "{place} = {value}"
     first_index: int = 0
+    between_indices: str | None = None
+    """Between the indices of a matrix; without it, matrices are arrays of one index, by rows."""
+    scalar: str = "{array}"
+    """A result of one number, where matrices have several indices."""
     break_line: str = "\n"
     """What ends a line that goes on."""
     longest_name: int = 200
     is_case_sensitive: bool = True
 
+    def key(self, name: str) -> str:
+        """Return what two names have in common where the language takes them for one."""
+        return name if self.is_case_sensitive else name.lower()
+
     def entry(self, array: str, index: int) -> str:
         """Return an entry of an array."""
         return self.element.format(array=array, index=index + self.first_index)
+
+    def result_entry(self, array: str, shape: Sequence[int], index: int) -> str:
+        """Return an entry of a result, given by its place in the order of rows."""
+        if self.between_indices is None:
+            return self.entry(array, index)
+        if not shape:
+            return self.scalar.format(array=array)
+        indices: list[int] = []
+        for size in reversed(shape):
+            index, place = divmod(index, size)
+            indices.insert(0, place + self.first_index)
+        listed = self.between_indices.join(map(str, indices))
+        return self.element.format(array=array, index=listed)
 
     def lines(self, statement: str, indent: str = "    ") -> list[str]:
         """Return a statement in lines that are not too long."""
         if len(indent) + len(statement) <= WIDTH:
             return [indent + statement]
+        width = WIDTH - len(indent) - len(self.break_line)
+        # A long product has no blanks at which a line could end.
+        words = [w if len(w) < width else w.replace("*", "* ") for w in statement.split(" ")]
         parts = wrap(
-            statement,
-            WIDTH - len(indent) - len(self.break_line),
+            " ".join(words),
+            width,
             subsequent_indent="    ",
             break_long_words=False,
             break_on_hyphens=False,
@@ -63,10 +87,7 @@ def safe_names(names: Iterable[str], syntax: Syntax, taken: Iterable[str]) -> di
 
     Dots and words of the language are replaced, and names that are too long are cut.
     """
-
-    def key(name: str) -> str:
-        return name if syntax.is_case_sensitive else name.lower()
-
+    key = syntax.key
     used = {*map(key, taken), *map(key, syntax.keywords)}
     found: dict[str, str] = {}
     for name in names:
@@ -81,9 +102,34 @@ def safe_names(names: Iterable[str], syntax: Syntax, taken: Iterable[str]) -> di
     return found
 
 
-def result_names(function: Function, syntax: Syntax) -> list[str]:
-    """Return the names of the results of a function in a language."""
-    return list(safe_names(function.results, syntax, ["parameters"]).values())
+def result_names(function: Function, syntax: Syntax, taken: Iterable[str] = ()) -> list[str]:
+    """Return the names of the results of a function; words and `taken` ones end with _out."""
+    groups = {argument_name(a.group) for a in function.signature.arguments}
+    used = {syntax.key(n) for n in (*taken, *groups, "parameters")}
+    words = {*used, *map(syntax.key, syntax.keywords)}
+    wanted = [f"{n}_out" if syntax.key(n) in words else n for n in function.results]
+    return list(safe_names(wanted, syntax, used).values())
+
+
+def function_names(
+    package: Package, syntax: Syntax, language: str, taken: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the names of the functions in a language; RunError where it has taken one of them.
+
+    `taken` are words that the text uses itself.
+    """
+    name, words = package.name, {*map(syntax.key, syntax.keywords)}
+    for function in package.functions:
+        if syntax.key(function.name) in words:
+            message = f"{function.name} is a word of {language}, and cannot be a function"
+            raise RunError(message, element=function.name, remedy="rename the output")
+    if syntax.key(name) in words or not name[0].isalpha():
+        problem = f"{name[:60]!r} cannot be a name in {language}"
+    elif len(name) > syntax.longest_name:
+        problem = f"a name in {language} has at most {syntax.longest_name} characters"
+    else:
+        return safe_names([f.name for f in package.functions], syntax, [*taken, name])
+    raise RunError(problem, element="name", remedy="give another one: name='arm', or --name arm")
 
 
 def decimal(value: Fraction) -> str:
@@ -171,35 +217,80 @@ class FunctionWriter:
 
     The first part has the sines and cosines of all angles that need none themselves. What a later
     part needs stands in the array `work`. Every input is read before a result is stored, as long
-    as there is one part.
+    as there is one part. `taken` are names that variables and results must not have. With a sine
+    of ours, the arrays `sine` and `cosine` have those of the first angles.
     """
 
-    def __init__(self, package: Package, function: Function, syntax: Syntax) -> None:
+    def __init__(
+        self,
+        package: Package,
+        function: Function,
+        syntax: Syntax,
+        taken: Iterable[str] = (),
+        *,
+        has_own_sine: bool = False,
+    ) -> None:
         self.package = package
         self.function = function
         self.syntax = syntax
         self.definitions = Definitions(package.graph)
-        self.results = result_names(function, syntax)
-        taken = [*self.results, "parameters", "work", "angle", "sine", "cosine", "count"]
+        self.results = result_names(function, syntax, taken)
+        taken = [*taken, *self.results, "parameters", "work", "angle", "sine", "cosine", "count"]
         self.formulas = Formulas(package.graph, syntax, taken)
         self.entries = result_entries(self.definitions, function.signature)
         known = {*self.definitions.inputs, *self.definitions.constants}
         stores = {v: len(places) for v, places in self.entries.items()}
         self.schedule: Schedule = schedule_of(self.definitions, list(self.entries), known, stores)
+        self.used = {u for k in range(self.count) for u in self.read_in(k)} | set(self.entries)
+        self.has_own_sine = has_own_sine and bool(self.schedule.angles)
 
     @property
     def count(self) -> int:
         """How many parts there are."""
         return len(self.schedule.parts)
 
+    def body(self, number: int, indent: str = "    ") -> list[str]:
+        """Return the lines of one part."""
+        lines = self.loads(number)
+        if number == 0:
+            lines += self.before() + self.sine_call() + self.sines()
+        return self.lines(lines + self.statements(number) + self.stores(number), indent)
+
+    def lines(self, statements: Sequence[str], indent: str = "    ") -> list[str]:
+        """Return statements as lines of text."""
+        return [line for each in statements for line in self.syntax.lines(each, indent)]
+
+    def variables(self, number: int) -> list[str]:
+        """Return the names of all variables that a part has."""
+        computed = [v for v in self.schedule.computed_in(number) if v in self.used]
+        return [self.formulas.name(v) for v in (*self.loaded_in(number), *computed)]
+
+    def touched(self, number: int) -> tuple[list[str], list[int]]:
+        """Return the groups of inputs that a part reads, and the results that it stores."""
+        inputs = self.definitions.inputs
+        read = {inputs[v].group for v in self.loaded_in(number) if v in inputs}
+        part = (*self.schedule.computed_in(number), *self.schedule.parts[number])
+        stored = {r for v in part for r, _ in self.entries.get(v, ())}
+        groups = [a.group for a in self.function.signature.arguments if a.group in read]
+        return groups, sorted(stored)
+
+    def idle(self) -> list[str]:
+        """Return the arguments that the formulas do not need."""
+        inputs = self.definitions.inputs
+        used = {inputs[v].group for v in self.used if v in inputs}
+        groups = [a.group for a in self.function.signature.arguments]
+        empty = [r.length == 0 for r in self.function.signature.results]
+        results = [n for n, is_empty in zip(self.results, empty, strict=True) if is_empty]
+        return [*(argument_name(group) for group in groups if group not in used), *results]
+
     def loads(self, number: int) -> list[str]:
         """Return the statements that read what a part needs and does not compute."""
-        computed = set(self.schedule.computed_in(number))
-        needed: dict[int, None] = {}
-        for v in self.read_in(number):
-            if v not in computed and v not in self.definitions.constants:
-                needed[v] = None
-        return [self.load(v) for v in needed]
+        return [self.load(v) for v in self.loaded_in(number)]
+
+    def loaded_in(self, number: int) -> list[int]:
+        """Return what a part needs and does not compute."""
+        computed = {*self.schedule.computed_in(number), *self.definitions.constants}
+        return [v for v in dict.fromkeys(self.read_in(number)) if v not in computed]
 
     def read_in(self, number: int) -> list[int]:
         """Return all that the statements of a part read, and what it stores as it is given."""
@@ -231,15 +322,37 @@ class FunctionWriter:
         """Return the statements that the first angles need."""
         return [line for v in self.schedule.before for line in self.formulas.statements(v)]
 
+    def sine_call(self) -> list[str]:
+        """Return the statements that compute sines and cosines of the first angles together."""
+        return []
+
+    def sines(self) -> list[str]:
+        """Return the statements for the sines and cosines of the first angles."""
+        used = [v for v in self.schedule.of_angles if v in self.used]
+        if not self.has_own_sine:
+            return [line for v in used for line in self.formulas.statements(v)]
+        places = {angle: k for k, angle in enumerate(self.schedule.angles)}
+        found: list[str] = []
+        for v in used:
+            array = "sine" if self.definitions.calls[v] == "sin" else "cosine"
+            place = self.syntax.entry(array, places[self.definitions.arguments[v]])
+            found.append(self.syntax.define.format(name=self.formulas.name(v), value=place))
+        return found
+
     def stores(self, number: int) -> list[str]:
         """Return the statements that store results and what later parts need."""
         syntax, slots = self.syntax, self.schedule.slots
+        results = list(zip(self.results, self.function.signature.results, strict=True))
         computed = self.schedule.computed_in(number)
         given = [v for v in self.schedule.parts[number] if v in self.schedule.known]
         lines: list[str] = []
         for v in (*computed, *given):
             value = self.formulas.name(v)
-            places = [syntax.entry(self.results[r], i) for r, i in self.entries.get(v, ())]
+            places = [
+                syntax.result_entry(name, result.shape, i)
+                for r, i in self.entries.get(v, ())
+                for name, result in [results[r]]
+            ]
             if v in slots:
                 places.append(syntax.entry("work", slots[v]))
             lines += [syntax.store.format(place=place, value=value) for place in places]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from chainform.emitters.signature import Signature, signature_of
-from chainform.errors import RunError
 from chainform.graph import Graph
 
 ALL = "all"
 """The name of the function that computes every output."""
+ROWS = "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0."
+"""How results lie in arrays, unless a language has a way of its own."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,11 @@ class Package:
         return list(dict.fromkeys(r.name for f in self.functions for r in f.signature.results))
 
     @property
+    def groups(self) -> dict[str, int]:
+        """The groups of inputs that the functions take, with their lengths."""
+        return {a.group: a.length for f in self.functions for a in f.signature.arguments}
+
+    @property
     def is_single(self) -> bool:
         """Whether numbers have single precision."""
         return self.precision == "float32"
@@ -84,6 +92,37 @@ def package_of(graph: Graph, outputs: Sequence[str], name: str = "model") -> Pac
     return Package(name, graph, (*one, Function(ALL, every, results)))
 
 
+def facts(
+    package: Package, layout: str = ROWS, first_index: int = 0, function: Function | None = None
+) -> list[str]:
+    """Return lines for the head of a file: the model, how arrays lie, and what inputs are.
+
+    The inputs are those of a function, or of all.
+    """
+    wanted = {a.group for a in function.signature.arguments} if function else set(package.inputs)
+
+    def counted(line: str) -> str:
+        place, *rest = line.partition("] ")
+        moved = re.sub(r"\d+", lambda m: str(int(m[0]) + first_index), place)
+        return "".join([moved, *rest]) if line.startswith("[") else line
+
+    about = [layout if line == ROWS else line for line in package.about]
+    for group, lines in package.inputs.items():
+        if group not in wanted:
+            continue
+        about += ["", f"{argument_name(group)}:", *(f"    {counted(line)}" for line in lines)]
+    return about
+
+
+def by_columns(values: Sequence[float], shape: Sequence[int]) -> list[float]:
+    """Return the entries of a matrix, given by rows, in the order of its columns."""
+    if len(shape) < 2:
+        return list(values)
+    size = prod(shape[1:])
+    rows = [by_columns(values[k * size :][:size], shape[1:]) for k in range(shape[0])]
+    return [row[k] for k in range(size) for row in rows]
+
+
 def identifier(text: str) -> str:
     """Return a text as a name of letters, digits and underscores."""
     name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else " " for c in text)
@@ -94,14 +133,3 @@ def identifier(text: str) -> str:
 def argument_name(group: str) -> str:
     """Return the name of the argument for a group of inputs."""
     return "parameters" if group == "parameter" else group
-
-
-def refuse_keywords(package: Package, keywords: Collection[str], language: str) -> None:
-    """Refuse a package or functions with names that a language has taken."""
-    if package.name in keywords:
-        message = f"{package.name} is a word of {language}"
-        raise RunError(message, element="name", remedy="choose another name")
-    for function in package.functions:
-        if function.name in keywords:
-            message = f"{function.name} is a word of {language}, and cannot be a function"
-            raise RunError(message, element=function.name, remedy="rename the output")

@@ -13,6 +13,7 @@ from chainform.emitters import (
     ALL,
     EMITTERS,
     LANGUAGES,
+    ROWS,
     Case,
     Function,
     Package,
@@ -48,9 +49,11 @@ PRECISIONS = ("float64", "float32")
 SINES = ("own", "libm")
 NATIVE = "native"
 """The processor of this machine."""
+OWN_FILES = ("example", "makefile", "test")
+"""What a folder has beside the source."""
 CONVENTIONS = (
     "Units are m, kg, s, N and rad. Axes are those of the world unless an output says otherwise.",
-    "Vectors and matrices are arrays without gaps, matrices by rows; indices count from 0.",
+    ROWS,
 )
 
 
@@ -117,6 +120,11 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
     if identifier(name) != name:
         message = f"{name[:60]!r} cannot be a name in other languages"
         raise RunError(message, element="name", remedy=f"write {identifier(name)[:60]!r}")
+    if name.lower() in OWN_FILES:
+        message = f"{name!r} is the name of another file in the folder"
+        raise RunError(
+            message, element="name", remedy="give another one: name='arm', or --name arm"
+        )
     outputs = list(graph.outputs)
     groups = {given.group for given in graph.inputs.values()} - {"parameter"}
     lengths = {g: group_length(model.mechanism, graph, g) for g in groups}

@@ -66,7 +66,7 @@ def every_operation() -> cf.Model:
             "powers": "[x^7 - 2*x^2*y + y^3/7, 1e300*x*1e-300, 1e-320*x, -x, x, 1/(3 + x)]",
             "numbers": "[5, -1/3, 0]",
             "sum": "x*lambda + Double*float",
-            "end": "sqrt(sin(q1 + q2)^2) + q2*qd1",
+            "last": "sqrt(sin(q1 + q2)^2) + q2*qd1",
         }
     )
 
@@ -86,6 +86,8 @@ BINARY_MODELS = ("arm", "biped", "floating", "elements")
 """Models without functions of a C library."""
 EIGEN = "EIGEN=-isystem /usr/include/eigen3"
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
+FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
+RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,24 @@ TOOLS: Mapping[str, Tool] = {
     "shared library": Tool("shared", models=("arm",)),
     "WebAssembly in Node": Tool("wasm", models=("arm", "biped")),
     "WebAssembly in Node, single precision": Tool("wasm", options=SINGLE, models=("floating",)),
+    "gfortran": Tool("fortran", ["make", "test", FORTRAN]),
+    "gfortran, single precision": Tool(
+        "fortran",
+        ["make", "test", FORTRAN],
+        {"precision": "float32"},
+        ("arm", "floating", "elements"),
+    ),
+    "octave": Tool("matlab"),
+    "octave, single precision": Tool(
+        "matlab", options={"precision": "float32"}, models=("arm", "floating", "elements")
+    ),
+    "rustc": Tool("rust", ["make", "test", RUST]),
+    "rustc, single precision": Tool(
+        "rust", ["make", "test", RUST], {"precision": "float32"}, ("arm", "floating", "elements")
+    ),
+    "rustc, sine of the library": Tool(
+        "rust", ["make", "test", RUST], {"sine": "libm"}, ("arm", "every_operation")
+    ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
 
@@ -224,12 +244,25 @@ def test_the_module_runs_in_wasmtime(tmp_path: Path) -> None:
 
 # --- text -----------------------------------------------------------------------------------------
 
-FORMULAS: Mapping[str, str] = {
-    "cuda": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
-    "cpp": r"(?:const )?Scalar \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
-    "c": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
+
+@dataclass(frozen=True)
+class Text:
+    """Where inverse dynamics stands in a source, and what the right sides of statements are."""
+
+    head: str
+    end: str
+    formula: str
+    left_out: str = r"\0"
+
+
+TEXTS: Mapping[str, Text] = {
+    "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "cpp": Text("inverse_dynamics(const", "\n}", r"Scalar \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "cuda": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
+    "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
+    "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
 }
-"""The right sides of statements in a source, by language."""
 
 
 def operations(formulas: str) -> tuple[int, int]:
@@ -247,9 +280,10 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
     """The first function of the source is inverse dynamics of one state."""
     model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     text = model.emit(language)
-    body = text[text.index("inverse_dynamics(const" if "const" in text else "inverse_dynamics(q") :]
-    body = body[: body.index("\n}")] if "\n}" in body else body
-    formulas = "\n".join("".join(m) for m in re.findall(FORMULAS[language], body))
+    form = TEXTS[language]
+    body = re.sub(form.left_out, "", text[text.index(form.head) :])
+    body = body[: body.index(form.end)]
+    formulas = "\n".join("".join(m) for m in re.findall(form.formula, body))
     count = model.count()
     assert operations(formulas) == (
         count.multiplications,
@@ -262,7 +296,7 @@ def test_names_that_are_keywords_are_refused(tmp_path: Path) -> None:
     with pytest.raises(cf.Error, match="double is a word of C") as caught:
         model.export("cpp", tmp_path / "a")
     assert "rename" in (caught.value.remedy or "")
-    with pytest.raises(cf.Error, match="namespace is a word of C"):
+    with pytest.raises(cf.Error, match="'namespace' cannot be a name in C"):
         arm().export("cpp", tmp_path / "a", ["H"], name="namespace")
     assert not list(tmp_path.iterdir())
     model.export("c", tmp_path / "c")
@@ -274,3 +308,26 @@ def test_text_is_the_same_every_time(language: str) -> None:
     package = ["tau", "H"]
     again = cf.derive(EXAMPLES / "pick_arm.urdf", package).emit(language)
     assert cf.derive(EXAMPLES / "pick_arm.urdf", package).emit(language) == again
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+REFUSED: Mapping[str, Sequence[str]] = {
+    "c": ["test", "Makefile"],
+    "fortran": ["Example", "MODULE", "_3", "n" * 64],
+    "matlab": ["end", "n" * 64],
+    "rust": ["match", "core"],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [(k, n) for k, names in REFUSED.items() for n in names]
+)
+def test_a_name_that_the_language_cannot_have_is_refused(
+    language: str, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(cf.Error, match="name") as caught:
+        elements().export(language, tmp_path / "new", name=name)
+    assert caught.value.remedy
+    assert not (tmp_path / "new").exists()

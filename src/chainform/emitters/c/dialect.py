@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chainform.emitters.infix import Syntax, decimal, result_names, single_decimal
-from chainform.emitters.package import Function, Package, argument_name
+from chainform.emitters.package import Function, Package, argument_name, facts
 from chainform.graph import CALLS
 
 WORDS = """
@@ -107,7 +107,4 @@ def comment(lines: Iterable[str]) -> list[str]:
 
 def head_lines(package: Package) -> list[str]:
     """Return what stands at the beginning of a file: the model, and what its inputs are."""
-    about = list(package.about)
-    for group, lines in package.inputs.items():
-        about += ["", f"{argument_name(group)}:", *(f"    {line}" for line in lines)]
-    return comment(about)
+    return comment(facts(package))

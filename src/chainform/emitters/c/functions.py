@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from chainform.emitters.c.dialect import Dialect, comment
 from chainform.emitters.infix import FunctionWriter
 from chainform.emitters.package import Function, Package, argument_name
-from chainform.graph import CALLS
 
 
 class CWriter(FunctionWriter):
@@ -17,44 +16,18 @@ class CWriter(FunctionWriter):
         self, package: Package, function: Function, dialect: Dialect, *, in_lanes: bool = False
     ) -> None:
         element = "{array}[{index}]" + ("[lane]" if in_lanes else "")
-        super().__init__(package, function, dialect.syntax(element))
+        own = dialect.has_own_sine
+        super().__init__(package, function, dialect.syntax(element), has_own_sine=own)
         self.dialect = dialect
-        self.used = {u for k in range(self.count) for u in self.read_in(k)} | set(self.entries)
-        self.has_own_sine = dialect.has_own_sine and bool(self.schedule.angles)
 
     def entry(self, array: str, index: int) -> str:
         """Return an entry of an array that is read; parameters are those of all states."""
         return f"parameters[{index}]" if array == "parameters" else super().entry(array, index)
 
-    def sines(self) -> list[str]:
-        """Return the statements that name the sines and cosines of the first angles."""
-        used = [v for v in self.schedule.of_angles if v in self.used]
+    def sine_call(self) -> list[str]:
+        """Return the statements that compute the sines and cosines of the first angles."""
         if not self.has_own_sine:
-            return [line for v in used for line in self.formulas.statements(v)]
-        graph, places = self.package.graph, {a: k for k, a in enumerate(self.schedule.angles)}
-        found: list[str] = []
-        for v in used:
-            array = "sine" if CALLS[int(graph.call[v])] == "sin" else "cosine"
-            place = self.syntax.entry(array, places[int(graph.argument[v])])
-            found.append(self.syntax.define.format(name=self.formulas.name(v), value=place))
-        return found
-
-    def lines(self, statements: Sequence[str], indent: str = "    ") -> list[str]:
-        """Return statements as lines of text."""
-        return [line for each in statements for line in self.syntax.lines(each, indent)]
-
-    def body(self, number: int) -> list[str]:
-        """Return the statements of one part."""
-        lines = self.loads(number)
-        if number == 0:
-            lines += self.before()
-            if self.has_own_sine:
-                lines += self._sine_call()
-            lines += self.sines()
-        lines += self.statements(number) + self.stores(number)
-        return self.lines(lines)
-
-    def _sine_call(self) -> list[str]:
+            return []
         prefix, kind = self.dialect.prefix, self.dialect.real
         size = f"{prefix.upper()}PADDED({len(self.schedule.angles)})"
         listed = ", ".join(self.formulas.name(v) for v in self.schedule.angles)
@@ -63,15 +36,6 @@ class CWriter(FunctionWriter):
             f"{kind} sine[{size}], cosine[{size}];",
             f"{prefix}sine({size}, angle, sine, cosine);",
         ]
-
-    def idle(self) -> list[str]:
-        """Return the arguments that the formulas do not need."""
-        inputs = self.definitions.inputs
-        used = {inputs[v].group for v in self.used if v in inputs}
-        groups = [a.group for a in self.function.signature.arguments]
-        empty = [r.length == 0 for r in self.function.signature.results]
-        results = [n for n, is_empty in zip(self.results, empty, strict=True) if is_empty]
-        return [*(argument_name(group) for group in groups if group not in used), *results]
 
 
 def single(package: Package, function: Function, dialect: Dialect) -> list[str]:

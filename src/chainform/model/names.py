@@ -20,6 +20,7 @@ from chainform.graph import (
     chosen_entries,
     cost_by_entry,
     indices_text,
+    labelled,
     parts_of,
     restrict,
 )
@@ -193,10 +194,15 @@ def input_named(graph: Graph, mechanism: Mechanism, name: str) -> str:
 
 
 def block_named(graph: Graph, name: str) -> Block:
-    """Return the output, quantity, variable or entry of this very name."""
+    """Return the output, quantity, entry or variable of this very name.
+
+    Entries of outputs come before variables: on the way to accelerations another one may be tau_1.
+    """
     if name in graph.outputs or name in graph.quantities:
         return graph.block(name)
-    variable = graph.numbers.get(name, _labelled(graph, name))
+    variable = labelled(graph.outputs.values(), name)
+    if variable is None:
+        variable = graph.numbers.get(name, _labelled(graph, name))
     if variable is None:
         raise unknown(graph, name)
     return Block(name, (), (variable,), (name,))

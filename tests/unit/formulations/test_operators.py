@@ -237,3 +237,10 @@ def test_what_a_model_lacks_is_not_taken_for_another(text: str) -> None:
         model()[text]
     assert "are to be derived" in f"{problem.value.remedy}"
     assert "did you mean" not in f"{problem.value.remedy}"
+
+
+def test_products_of_a_vector_without_entries() -> None:
+    nothing = "nonzeros(d(T)/d(qdd))"
+    outputs = [f"weights*d({nothing})/d(q)", f"d({nothing})/d(q)*direction"]
+    found = cf.derive(arm(), outputs).evaluate(**state(direction=np.ones(4))).values()
+    assert [value.tolist() for value in found] == [[0.0] * 4, []]

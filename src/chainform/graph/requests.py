@@ -242,11 +242,15 @@ def entry_names(
 
 
 def vector_name(text: str, labels: Sequence[str]) -> str:
-    """Return a name for a vector: what its labels begin with; that of a part tells which part."""
+    """Return a name for a vector: what its labels begin with; that of a part tells which part.
+
+    It begins with the letter of the labels: tau, v_tool, or H_mass_matrix_1_to for a row.
+    """
     parts = parts_of(text)
-    if labels and not parts.indices and not parts.is_operator:
-        return labels[0].rpartition("_")[0] or labels[0]
-    return re.sub(r"[^A-Za-z0-9_]+", "_", text.replace(":", "_to_")).strip("_")
+    letter = labels[0].partition("_")[0] if labels else ""
+    if letter and not parts.indices and not parts.is_operator:
+        return labels[0].rpartition("_")[0] or letter
+    return re.sub(r"[^A-Za-z0-9]+", "_", f"{letter}_{text.replace(':', ' to ')}").strip("_")
 
 
 def _entry_text(block: Block, place: int) -> str:

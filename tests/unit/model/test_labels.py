@@ -20,6 +20,8 @@ WEIGHTED = [
     "weights*d(com)/d(q)",
     "weights*d(com_velocity)/d(q)",
     "weights*d(com)/d(q)*direction",
+    "weights*d(com[1:2])/d(q)",
+    "weights*d(com_velocity[1:2])/d(q)",
 ]
 
 
@@ -56,7 +58,7 @@ def test_a_formula_has_each_left_side_once() -> None:
 def test_parts_of_a_vector_have_labels_of_their_own() -> None:
     model = cf.derive(arm(), WEIGHTED)
     labels = [str(label) for output in model.outputs for label in model[output].labels.flat]
-    assert len(labels) == len(set(labels)) == 4 * 4 + 1
+    assert len(labels) == len(set(labels)) == 6 * 4 + 1
     (counts,) = model.count_by_entry().values()
     assert list(counts) == labels
 

@@ -121,7 +121,8 @@ def derive(  # noqa: PLR0913, a front door
     for part in left_out:
         _choice("without", part, PARTS, "part")
     if in_base(source, free):
-        refuse_in_base(source, [request.name for request in wanted], left_out)
+        others = [] if isinstance(free, str) else [name for name in free if name != "base"]
+        refuse_in_base(source, [request.name for request in wanted], left_out, others)
     if method.name in MASS_CENTRES:
         refuse_moments(settled, method.name, 'use formulation="auto"')
     options = Options(closure, acting, frozenset(left_out))

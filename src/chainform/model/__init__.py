@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         letter_of,
         output_of,
         parse_request,
+        request_in,
         select_outputs,
     )
     from chainform.model.persistence import StoredRun
@@ -64,6 +65,7 @@ __all__ = [
     "parse_request",
     "place_of",
     "read_expressions",
+    "request_in",
     "select_outputs",
     "state_array",
 ]

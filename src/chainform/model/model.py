@@ -110,6 +110,11 @@ class Model:
         graph = self.graph if is_there else self.derived
         return self._extended(graph, tuple(operators)) if operators else graph
 
+    def extended(self, graph: Graph, names: Iterable[str]) -> Graph:
+        """Return a graph of an earlier stage, with derivatives if it has what they are taken of."""
+        operators, is_there = missing_operators(graph, names)
+        return self._extended(graph, tuple(operators)) if operators and is_there else graph
+
     @cached_property
     def _extended(self) -> Callable[[Graph, tuple[str, ...]], Graph]:
         # A model from the store needs no method of mechanics until then.
@@ -240,8 +245,13 @@ class Model:
 
         Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
         """
-        graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
-        return entry_counts(graphs, self.outputs if outputs is None else outputs)
+        wanted = list(self.outputs if outputs is None else outputs)
+        self._selected(wanted)
+        return entry_counts(self.graphs_of_stages(wanted) or [("model", self.graph)], wanted)
+
+    def graphs_of_stages(self, names: Sequence[str]) -> list[tuple[str, Graph]]:
+        """Return the graph of each stage with its name, and derivatives among names added."""
+        return [(stage.name, self.extended(stage.graph, names)) for stage in self.stages]
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable.

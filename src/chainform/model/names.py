@@ -103,7 +103,7 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     if has_name(graph, text):
         return EntryRequest(text, text)
     try:
-        request = parse_request(text, partial(has_name, graph))
+        request = request_in(graph, text)
     except Error:
         raise unknown(graph, text) from None
     if not has_name(graph, request.name):
@@ -112,12 +112,22 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     return request
 
 
+def request_in(graph: Graph, text: str) -> EntryRequest:
+    """Return a request by the names that a graph has, else by letters: T may be both.
+
+    Of d(T)/d(q) a graph may have derivative(kinetic_energy,q), and a variable T besides.
+    """
+    own = parse_request(text, partial(has_name, graph))
+    full = own if has_name(graph, own.name) else parse_request(text)
+    return full if has_name(graph, full.name) else own
+
+
 def can_resolve(graph: Graph, text: str) -> bool:
     """Whether a text means something in a graph, or would with other indices."""
     if has_name(graph, text):
         return True
     try:
-        return has_name(graph, parse_request(text, partial(has_name, graph)).name)
+        return has_name(graph, request_in(graph, text).name)
     except Error:
         return False
 

@@ -178,3 +178,11 @@ def test_ranges_of_entries(call: Call, four_bar: Path) -> None:
     )
     assert document["outputs"]["mass_matrix[2:,1]"]["shape"] == [2]
     assert call("show", four_bar, "H[2:9]").code == 2
+
+
+def test_counts_of_derivatives_in_every_step(call: Call, file: Path) -> None:
+    more = ("--by-entry", "--by-pass", "--reduce", "fast", "--json")
+    counts = valid(call("count", file, "--outputs", "d(Y)/d(x)", *more), "count")
+    assert len(counts["passes"]) == len(counts["by_entry"]) > 1
+    for step, entry in zip(counts["passes"], counts["by_entry"], strict=True):
+        assert entry["entries"] == {"Y_by_x": step["operations"]}

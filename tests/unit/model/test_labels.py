@@ -86,3 +86,20 @@ def test_an_entry_that_stands_in_two_outputs_is_no_question() -> None:
     model = cf.derive(arm(), outputs)
     for label in ("tau_2_by_q2", "H_2_2", "Cz_tau_1_2"):
         assert model[label].shape == ()
+
+
+def test_a_letter_within_a_derivative_that_is_also_a_variable() -> None:
+    """T is the letter of the kinetic energy, and the variable that it is on the way."""
+    model = cf.derive(arm(), ["d(T)/d(q)", "nonzeros(d(V)/d(q))"])
+    for text, output in zip(("d(T)/d(q)", "nonzeros(d(V)/d(q))"), model.outputs, strict=True):
+        assert model[text].name == output
+        assert model.graph_with([text]) is model.graph
+
+
+def test_entries_of_derivatives_that_no_stage_has_are_counted_in_all() -> None:
+    model = cf.derive(arm(), ["hG"]).reduce("fast")
+    counts = model.count_by_entry(["d(hG)/d(q)[4,:]"])
+    assert list(counts) == [stage.name for stage in model.stages]
+    assert all(list(c) == [f"hG_4_by_q{k}" for k in range(1, 5)] for c in counts.values())
+    with pytest.raises(RunError, match="no quantity nothing"):
+        model.count_by_entry(["nothing"])

@@ -98,8 +98,9 @@ def _graphs(args: Namespace, model: Model) -> list[tuple[str, Graph]]:
     """Return the graph after each step."""
     with _lineage(args) as (store, revisions):
         if store is None:
-            return [(stage.name, stage.graph) for stage in model.stages]
-        return [(r.step, store.database.load(r.reference)[0]) for r in revisions]
+            return model.graphs_of_stages(model.outputs)
+        graphs = [(r.step, store.database.load(r.reference)[0]) for r in revisions]
+        return [(step, model.extended(graph, model.outputs)) for step, graph in graphs]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
+from chainform.errors import DeriveError
 from chainform.expressions import parse
 from chainform.mechanism import ZERO, BaseMotion, with_unit_quaternions
 from chainform.pipeline import available_outputs
@@ -190,6 +191,18 @@ def test_springs_in_base_parameters(name: str) -> None:
     numeric, base = (model.evaluate(**state) for model in models)
     for output, expected in numeric.items():
         np.testing.assert_allclose(base[output], expected, rtol=1e-12)
+
+
+def test_shares_that_are_rounding_are_refused() -> None:
+    """A slide that is level but for the rounding of its angles, with a preloaded spring."""
+    slide = {"name": "j", "type": "prismatic", "axis": "y", "rotor_inertia": "0.01"}
+    segment = {"name": "b", "joint": slide, "rpy": [0, "-0.4", "0.08"], "mass": 2}
+    table = {"segments": [segment], "springs": [{"joint": "j", "stiffness": 24, "rest": "0.1"}]}
+    level = read_text(json.dumps(table), "json")
+    with pytest.raises(DeriveError, match="but for the rounding of angles"):
+        level.base_parameters()
+    table["segments"] = [{**segment, "rpy": [0, 0, "pi/2"]}]
+    assert len(read_text(json.dumps(table), "json").base_parameters()) == 3
 
 
 def test_weights_are_refused_where_a_spring_is_grouped_with_them() -> None:

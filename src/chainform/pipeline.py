@@ -125,7 +125,8 @@ def derive(  # noqa: PLR0913, a front door
         _choice("without", part, PARTS, "part")
     names = [request.name for request in wanted]
     if in_base(source, free):
-        refuse_in_base(source, names, left_out)
+        others = [] if isinstance(free, str) else [name for name in free if name != "base"]
+        refuse_in_base(source, names, left_out, others)
     elif has_base_bodies(source):
         refuse_base_bodies(source, names)
     if method.name in MASS_CENTRES:

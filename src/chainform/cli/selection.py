@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -33,6 +32,7 @@ from chainform.model import (
     Model,
     block_named,
     has_name,
+    request_in,
     select_outputs,
 )
 from chainform.model import parse_request as parse_quantity
@@ -219,7 +219,8 @@ def is_known(model: Model, request: EntryRequest) -> bool:
 
 def by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
     """Return a request by the names that a model has, where it has them; else by letters."""
-    return parse_request(request.text, partial(has_name, model.graph))
+    with bad_input():
+        return request_in(model.graph, request.text)
 
 
 def select(model: Model, request: EntryRequest) -> Selection:

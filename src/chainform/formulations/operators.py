@@ -30,7 +30,9 @@ from chainform.graph import (
     chosen_entries,
     is_zero,
     jacobian,
+    labelled,
     parts_of,
+    vector_name,
 )
 from chainform.mechanism import Mechanism
 
@@ -45,7 +47,7 @@ class _Array:
     values: list[Scalar]
     labels: tuple[str, ...]
     shape: tuple[int, ...]
-    output: str | None = None
+    output: str = ""
 
 
 class Operators:
@@ -106,12 +108,10 @@ class Operators:
         known = {**builder.quantities, **builder.outputs}
         if name in known:
             return known[name]
-        for block in known.values():
-            if name in block.labels:
-                return Block(name, (), (block.variables[block.labels.index(name)],), (name,))
-        variable = builder.aliases.get(name)
-        if variable is None and name in builder.names:
-            variable = builder.names.index(name)
+        variable = labelled(known.values(), name)
+        if variable is None:
+            numbers = {own: v for v, own in enumerate(builder.names)}
+            variable = {**numbers, **builder.aliases}.get(name)
         if variable is None:
             remedy = near(name, known, 3, cutoff=0.8) or f"there are {listed(known)}; "
             remedy += "others are to be derived with them"
@@ -163,7 +163,7 @@ class Operators:
         _check_size(text, _Array([], (), ()), by[: len(by) - directed], False)
         array = self._weighted(array, by[0])
         if directed and len(by) == 1:
-            return self._dot(array)
+            return self._dot(array, by[0])
         for place, each in enumerate(by[1:], start=1):
             if directed and place == len(by) - 1:
                 array = self._along(array, each)
@@ -193,8 +193,8 @@ class Operators:
     def _rows(self, array: _Array, by: Directions, *, is_symmetric: bool) -> list[list[Scalar]]:
         variables = [self.builder.variable_of(value) for value in array.values]
         if self.accelerations is None:
-            if by.word in [each.word for each in self._together.get(array.output or "", ())]:
-                return self._shared_rows(array.output or "", variables, by)
+            if by.word in [each.word for each in self._together.get(array.output, ())]:
+                return self._shared_rows(array.output, variables, by)
             return jacobian(self.builder, variables, by.each, is_symmetric=is_symmetric)
         if array.output == "forward_dynamics":
             return self.accelerations.derivatives(by)
@@ -225,7 +225,7 @@ class Operators:
     def _weighted(self, array: _Array, by: Directions) -> _Array:
         """Return the derivatives of the sum of the entries with weights, which are inputs."""
         weights = self._factor("weights", len(array.values))
-        labels = tuple(f"weights_{array.labels[0].partition('_')[0]}_by_{n}" for n in by.each)
+        labels = tuple(f"weights_{vector_name(array.output, array.labels)}_by_{n}" for n in by.each)
         if self.accelerations is not None and array.output == "forward_dynamics":
             return _Array(self.accelerations.weighted(by, weights), labels, (len(labels),))
         adjoints = Adjoints(self.builder, {v for d in by.each.values() for v in d})
@@ -252,12 +252,13 @@ class Operators:
         sweep = Tangents(self.builder, direction, "_along")
         return _Array([sweep.of(value) for value in array.values], labels, array.shape)
 
-    def _dot(self, array: _Array) -> _Array:
+    def _dot(self, array: _Array, by: Directions) -> _Array:
         total = self.builder.number(0)
         factors = self._factor("direction", len(array.values))
         for value, factor in zip(array.values, factors, strict=True):
             total = total + value * factor
-        return _Array([total], (f"{array.labels[0].partition('_by_')[0]}_direction",), ())
+        stem = array.labels[0].rpartition("_by_")[0]
+        return _Array([total], (f"{stem}_by_{by.word}_direction",), ())
 
     def _factor(self, group: str, count: int) -> list[Scalar]:
         """Return the inputs that a derivative is multiplied by."""

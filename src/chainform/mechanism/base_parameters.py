@@ -143,6 +143,15 @@ class BaseParameters:
         return tuple(entry.name for entry in self.entries)
 
     @property
+    def mixed(self) -> tuple[BaseParameter, ...]:
+        """Those in which springs or friction are grouped with bodies: gravity may act alike."""
+        passive = {p.name for p in self.parameters if p.is_passive}
+        inertial = {p.name for p in self.parameters if not p.is_passive}
+        return tuple(
+            e for e in self.entries if passive & e.formula.keys() and inertial & e.formula.keys()
+        )
+
+    @property
     def values(self) -> dict[str, Number]:
         """Their exact values: numbers, or expressions of parameters."""
         return {entry.name: entry.value for entry in self.entries}
@@ -346,5 +355,4 @@ def _segment_in(symbols: Symbols, j: int, segment: Segment) -> Segment:
 def _spring_in(symbols: Symbols, j: int, spring: Spring) -> Spring:
     kinds = ("stiffness", "preload", "damping")
     stiffness, preload, damping = (symbols.get((kind, j), ZERO) for kind in kinds)
-    rest = ZERO if preload == ZERO else quotient_of(preload, stiffness)
-    return replace(spring, stiffness=stiffness, rest=rest, damping=damping)
+    return replace(spring, stiffness=stiffness, rest=ZERO, damping=damping, preload=preload)

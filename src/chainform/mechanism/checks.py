@@ -231,7 +231,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
     for frame in mechanism.frames:
         yield from frame.point
     for spring in mechanism.springs:
-        yield from (spring.stiffness, spring.rest, spring.damping)
+        yield from (spring.stiffness, spring.rest, spring.damping, spring.preload)
         yield from (entry for end in spring.ends or () for entry in end.point)
     for force in mechanism.forces:
         yield from force.numbers

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         letter_of,
         output_of,
         parse_request,
+        request_in,
         select_outputs,
     )
     from chainform.model.persistence import StoredRun
@@ -68,6 +69,7 @@ __all__ = [
     "parse_request",
     "place_of",
     "read_expressions",
+    "request_in",
     "select_outputs",
     "state_array",
 ]

@@ -209,3 +209,11 @@ def test_intermediate_quantities_are_named_like_outputs(
     shown = call("show", four_bar, "d(beta_2_1[2])/d(q1)", *method)
     assert shown.out.startswith("beta_2_1_y_by_q1 = ")
     assert "did you mean 'beta_2_1'" in call("count", four_bar, "--outputs", "bta_2_1", *method).err
+
+
+def test_counts_of_derivatives_in_every_step(call: Call, file: Path) -> None:
+    more = ("--by-entry", "--by-pass", "--reduce", "fast", "--json")
+    counts = valid(call("count", file, "--outputs", "d(Y)/d(x)", *more), "count")
+    assert len(counts["passes"]) == len(counts["by_entry"]) > 1
+    for step, entry in zip(counts["passes"], counts["by_entry"], strict=True):
+        assert entry["entries"] == {"Y_by_x": step["operations"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 import chainform as cf
+from chainform.errors import DeriveError
 from chainform.expressions import parse
 from chainform.mechanism import ZERO, BaseMotion, parametrise, with_unit_quaternions
 from chainform.pipeline import available_outputs
-from chainform.readers import export_urdf
+from chainform.readers import export_urdf, native_text, read_text
 from modified_dh import ARMS, arm
 
 pytestmark = pytest.mark.any_processor
@@ -154,6 +156,63 @@ def test_a_quotient_of_parameters_where_nothing_else_will_do() -> None:
     base = mechanism.base_parameters("symbolic")
     assert str(base.entries[-1]) == "rotor_1R = rotor_1 + 4*k^2/l^2*rotor_2"
     assert mechanism.base_parameters().values["rotor_1R"] == 1 + Fraction(100, 9)
+
+
+def with_springs(*springs: dict[str, Any]) -> cf.Mechanism:
+    mechanism = chain(turning("y", rotor_inertia=3, friction={"viscous": 2}), turning("x"))
+    table = json.loads(native_text(mechanism))
+    return read_text(json.dumps({**table, "springs": list(springs)}), "json")
+
+
+HANGING = [
+    {"segment": "ground", "point": ["0.4", "0.5", "1.9"]},
+    {"segment": "b1", "point": ["0.3", 0, 1]},
+]
+SPRINGS: dict[str, list[dict[str, Any]]] = {
+    "a spring grouped with weights": [
+        {"ends": HANGING, "stiffness": 7, "rest": "0.2", "damping": "0.1"}
+    ],
+    "two springs in a joint": [
+        {"joint": "b2", "stiffness": 7},
+        {"joint": "b2", "stiffness": 5, "rest": "0.3", "damping": 2},
+    ],
+    "preload alone": [{"joint": "b1", "preload": 3}],
+}
+
+
+@pytest.mark.parametrize("name", SPRINGS)
+def test_springs_in_base_parameters(name: str) -> None:
+    mechanism = with_springs(*SPRINGS[name])
+    rank, rest = ranks(mechanism)
+    assert len(mechanism.base_parameters()) == rank
+    assert rest <= 1e-13
+    models = [cf.derive(mechanism, ["tau", "qdd"], parameters=how) for how in ("numeric", "base")]
+    state = dict(zip(("q", "qd", "qdd", "tau"), np.linspace(-1, 1, 8).reshape(4, 2), strict=True))
+    numeric, base = (model.evaluate(**state) for model in models)
+    for output, expected in numeric.items():
+        np.testing.assert_allclose(base[output], expected, rtol=1e-12)
+
+
+def test_shares_that_are_rounding_are_refused() -> None:
+    """A slide that is level but for the rounding of its angles, with a preloaded spring."""
+    slide = {"name": "j", "type": "prismatic", "axis": "y", "rotor_inertia": "0.01"}
+    segment = {"name": "b", "joint": slide, "rpy": [0, "-0.4", "0.08"], "mass": 2}
+    table = {"segments": [segment], "springs": [{"joint": "j", "stiffness": 24, "rest": "0.1"}]}
+    level = read_text(json.dumps(table), "json")
+    with pytest.raises(DeriveError, match="but for the rounding of angles"):
+        level.base_parameters()
+    table["segments"] = [{**segment, "rpy": [0, 0, "pi/2"]}]
+    assert len(read_text(json.dumps(table), "json").base_parameters()) == 3
+
+
+def test_weights_are_refused_where_a_spring_is_grouped_with_them() -> None:
+    mixed, separate = (with_springs(*springs) for springs in list(SPRINGS.values())[:2])
+    assert [entry.leader.name for entry in mixed.base_parameters().mixed] == ["mx_1", "mz_1"]
+    for output in ("gravity", "bias", "passive", "d(gravity)/d(q)", "Cz(bias)"):
+        with pytest.raises(cf.Error, match="has the effect of a weight"):
+            cf.derive(mixed, [output], parameters="base")
+        cf.derive(mixed, [output])
+        cf.derive(separate, [output], parameters="base")
 
 
 def test_rotors_of_the_first_joints_are_grouped_with_inertia() -> None:

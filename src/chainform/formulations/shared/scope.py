@@ -152,8 +152,14 @@ def refuse_base_bodies(mechanism: Mechanism, outputs: Sequence[str]) -> None:
             )
 
 
-def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str]) -> None:
-    """Refuse what a model in base parameters cannot tell."""
+SHARES = ("gravity", "bias", "passive", "operational_bias")
+"""What base parameters do not suffice for where springs are grouped with bodies."""
+
+
+def refuse_in_base(
+    mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str], patterns: Sequence[str]
+) -> None:
+    """Refuse what a model in base parameters cannot tell; `patterns` are other free parameters."""
     for output in outputs:
         if output in WHOLE_BODIES:
             others = "derive base_regressor, or " if output == "regressor" else ""
@@ -171,6 +177,16 @@ def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequen
                 element="without",
                 remedy="take them out of the mechanism, or give their parameters the value 0",
             )
+    shares = [output for output in outputs if output in SHARES]
+    mixed = mechanism.base_parameters(patterns).mixed if shares and mechanism.springs else ()
+    if mixed:
+        raise DeriveError(
+            f"{shares[0]} does not follow from the base parameters: a spring has the effect of a "
+            f"weight, {mixed[0]}",
+            file=mechanism.file,
+            element=shares[0],
+            remedy="derive inverse_dynamics, or derive with parameters='numeric'",
+        )
 
 
 def refuse_quaternions(mechanism: Mechanism, who: str, instead: str) -> None:

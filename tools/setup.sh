@@ -14,6 +14,13 @@ Python 3.11 or newer|python3|$PYTHON -c 'import sys; sys.exit(sys.version_info <
 the Python modules venv and ensurepip|python3-venv|$PYTHON -c 'import venv, ensurepip'
 the server of PostgreSQL|postgresql|command -v initdb || ls /usr/lib/postgresql/*/bin/initdb
 the compilers of C and C++|g++|command -v gcc && command -v g++
+the compiler clang|clang|command -v clang && command -v clang++
+the linker lld|lld|command -v ld.lld
+the emulator of ARM machines|qemu-system-arm|command -v qemu-system-arm
+the emulator of RISC-V machines|qemu-system-misc|command -v qemu-system-riscv64
+the tools of LLVM|llvm|command -v llvm-nm
+the library Eigen|libeigen3-dev|test -d /usr/include/eigen3
+Node.js|nodejs|command -v node
 the compiler of Fortran|gfortran|command -v gfortran
 the compiler of Rust|rustc|command -v rustc
 Octave|octave|command -v octave-cli

@@ -47,7 +47,7 @@ def write_whole(path: str | PathLike[str], data: bytes) -> Path:
     return Path(path)
 
 
-def write_folder(folder: str | PathLike[str], texts: Mapping[str, str]) -> Path:
+def write_folder(folder: str | PathLike[str], contents: Mapping[str, str | bytes]) -> Path:
     """Write a new folder of files, whole or not at all; RunError where it has something in it."""
     check_folder(folder)
     target = Path(folder)
@@ -57,10 +57,10 @@ def write_folder(folder: str | PathLike[str], texts: Mapping[str, str]) -> Path:
     except OSError as problem:
         raise _refused(folder, problem) from problem
     try:
-        for name, text in texts.items():
+        for name, content in contents.items():
             file = part / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8", newline="\n")
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
         if target.is_dir():
             target.rmdir()
         part.rename(target)

@@ -27,9 +27,11 @@ from chainform.formulations import (
     has_basic_joints,
     has_quaternions,
     is_bound,
+    of_base_bodies,
     outputs_in_scope,
     parse_request,
     refusal,
+    refuse_base_bodies,
     refuse_base_without_laws,
     refuse_elements,
     refuse_in_base,
@@ -41,6 +43,7 @@ from chainform.given import Given, near
 from chainform.graph import FLOAT, OF_OUTPUT, Graph, base_outputs, evaluate, parts_of
 from chainform.mechanism import (
     Mechanism,
+    has_base_bodies,
     in_base,
     lacks_inertia,
     parametrise,
@@ -120,8 +123,12 @@ def derive(  # noqa: PLR0913, a front door
     left_out = tuple(dict.fromkeys(names_in("without", without)))
     for part in left_out:
         _choice("without", part, PARTS, "part")
+    names = [request.name for request in wanted]
     if in_base(source, free):
-        refuse_in_base(source, [request.name for request in wanted], left_out)
+        others = [] if isinstance(free, str) else [name for name in free if name != "base"]
+        refuse_in_base(source, names, left_out, others)
+    elif has_base_bodies(source):
+        refuse_base_bodies(source, names)
     if method.name in MASS_CENTRES:
         refuse_moments(settled, method.name, 'use formulation="auto"')
     options = Options(closure, acting, frozenset(left_out))
@@ -164,6 +171,8 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
         outputs = tuple(o for o in outputs if o not in COMPLETE)
     if not _takes_base(mechanism, method):
         outputs = tuple(o for o in outputs if o in _unmoved(mechanism))
+    if has_base_bodies(mechanism):
+        outputs = tuple(o for o in outputs if of_base_bodies(o))
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 
@@ -185,6 +194,8 @@ def quantities(
     names = {name for who in able for name in available_outputs(source, who)}
     if names and _takes_base(source, FORMULATIONS["auto"]):
         names.update(outputs_in_scope(source, "auto", list(OF_FRAME)))
+    if has_base_bodies(source):
+        names = {name for name in names if of_base_bodies(name)}
     return tuple(
         replace(entry, shape=entry.shape_for(source))
         for entry in CATALOGUE.values()

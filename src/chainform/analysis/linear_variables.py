@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.implicit_equations import ImplicitEquations, no_value
 from chainform.errors import DeriveError, RunError
-from chainform.given import argument, finite_array, near
+from chainform.given import argument, finite_array, listed, near
 from chainform.graph import Block, chosen_entries, parts_of
 from chainform.mechanism import GROUND, Mechanism, with_unit_quaternions
 from chainform.model import entry_names, output_of, place_of
@@ -235,7 +235,9 @@ def _named(
         names = [*words, *known, *(each[2] for each in every)]
         more = "; name frames in wrenches for wrench" if text == "wrench" else ""
         raise argument("inputs", text).unknown(
-            "input", names, f"inputs are {', '.join(words)}, or one of them by its name{more}"
+            "input",
+            names,
+            f"inputs are {', '.join(words)}, or one of them by its name: {listed(known)}{more}",
         )
     return next(each for each in every if each[:2] == known[text])
 

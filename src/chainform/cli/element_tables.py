@@ -59,8 +59,10 @@ def show_drives(page: Page, mechanism: Table, actuators: Sequence[Table]) -> Non
         )
     if springs := mechanism.get("springs"):
         page.heading("springs")
-        rows = [(s["name"], _spring_ends(s), *(s[field] for field in SPRING)) for s in springs]
-        page.table(("name", "place", *SPRING), rows, numbers=SPRING)
+        preload = ("preload",) if any("preload" in s for s in springs) else ()
+        fields = (*SPRING, *preload)
+        rows = [(s["name"], _spring_ends(s), *(s.get(f, "0") for f in fields)) for s in springs]
+        page.table(("name", "place", *fields), rows, numbers=fields)
     if forces := mechanism.get("forces"):
         page.heading("forces (N, N m; t in s)")
         rows = [(f["name"], f["joint"], _laws(f.get("pieces", [f]))) for f in forces]

@@ -17,7 +17,7 @@ from chainform.cli.store import check_regular, chosen_store, exists, looks_like_
 from chainform.errors import ReadError, RunError, StoreError
 from chainform.given import near
 from chainform.mechanism import Mechanism
-from chainform.model import Model, read_expressions
+from chainform.model import Model, block_named, has_name, read_expressions
 from chainform.readers import EXPRESSIONS, FILE_TYPES, read
 
 READING = ("base", "mimic", "snap", "root", "tips")
@@ -250,17 +250,23 @@ def _files_here() -> list[Path]:
 
 
 def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with these outputs only, in this order: its own, and derivatives of them."""
+    """Return the model with these outputs only, in this order.
+
+    They are its own, its intermediate quantities, entries of either, and derivatives of them.
+    """
     graph = model.graph_with(outputs)
     for name in outputs:
-        if name not in graph.outputs:
+        if not has_name(graph, name):
+            known = (*model.outputs, *model.quantities)
             raise ReadError(
                 "the model does not have this output",
                 element=name,
-                remedy=f"it has {', '.join(model.outputs)}; derive it anew for more",
+                remedy=f"{near(name, known, 3)}it has {', '.join(model.outputs)}; "
+                "derive it anew for more",
             )
-    blocks = {name: graph.outputs[name] for name in outputs}
-    return replace(model, graph=replace(graph, outputs=blocks))
+    blocks = {name: block_named(graph, name) for name in outputs}
+    others = {name: block for name, block in graph.quantities.items() if name not in blocks}
+    return replace(model, graph=replace(graph, outputs=blocks, quantities=others))
 
 
 def check_free(model: Model, names: str | Sequence[str] | None) -> None:

@@ -14,6 +14,7 @@ from chainform.cli.selection import (
     bad_input,
     chosen_requests,
     definitions,
+    has_intermediates,
     output_with,
     own_names,
     split_list,
@@ -209,6 +210,10 @@ def derive_named(
     requests = chosen_requests(args, texts)
     known = all_outputs(mechanism, args)
     outputs = [output_with(request.name, known, mechanism) for request in requests]
+    if not args.stored and args.formulation and has_intermediates(outputs, known, mechanism):
+        # They come with the outputs of the method; a frame's have to be named.
+        more = [name for name in outputs if not has_intermediates([name], known, mechanism)]
+        return with_entries(derive_all(mechanism, args, parameters, more)[0], texts)
     model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)
     if [(request.name, request.indices) for request in requests] == [(o, ()) for o in outputs]:
         return model

@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -18,6 +17,7 @@ from chainform.given import near
 from chainform.graph import (
     Block,
     Index,
+    base_outputs,
     divided,
     fits,
     indices_text,
@@ -32,6 +32,7 @@ from chainform.model import (
     Model,
     block_named,
     has_name,
+    request_in,
     select_outputs,
 )
 from chainform.model import parse_request as parse_quantity
@@ -137,6 +138,12 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
     return _output_in(name, outputs, mechanism) or name
 
 
+def has_intermediates(outputs: Iterable[str], known: Sequence[str], mechanism: Mechanism) -> bool:
+    """Whether some of the names, or what is taken of them, are no outputs: alpha_3_2."""
+    bases = [base.partition("[")[0] for name in outputs for base in base_outputs(name)]
+    return any(_output_in(base, known, mechanism) is None for base in bases)
+
+
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
     with bad_input():
@@ -212,7 +219,8 @@ def is_known(model: Model, request: EntryRequest) -> bool:
 
 def by_own_name(model: Model, request: EntryRequest) -> EntryRequest:
     """Return a request by the names that a model has, where it has them; else by letters."""
-    return parse_request(request.text, partial(has_name, model.graph))
+    with bad_input():
+        return request_in(model.graph, request.text)
 
 
 def select(model: Model, request: EntryRequest) -> Selection:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, fortran, javascript, latex, llvm, matlab, python, rust
+from chainform.emitters import c, cpp, cuda, fortran, javascript, latex, llvm, matlab, python, rust
+from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
-from chainform.emitters.llvm import NumberType, many, packed, side_by_side, single, together
+from chainform.emitters.llvm import (
+    LIBRARY,
+    NumberType,
+    many,
+    packed,
+    side_by_side,
+    single,
+    together,
+)
 from chainform.emitters.package import (
     ALL,
     ROWS,
@@ -31,6 +40,8 @@ EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
 """Languages of which one text is written."""
 LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "c": c.emit,
+    "cpp": cpp.emit,
+    "cuda": cuda.emit,
     "fortran": fortran.emit,
     "javascript": javascript.emit,
     "matlab": matlab.emit,
@@ -42,6 +53,7 @@ __all__ = [
     "ALL",
     "EMITTERS",
     "LANGUAGES",
+    "LIBRARY",
     "ROWS",
     "Argument",
     "Case",
@@ -58,11 +70,14 @@ __all__ = [
     "identifier",
     "latex_name",
     "many",
+    "object_folder",
     "package_of",
     "packed",
     "parameters_of",
+    "shared_folder",
     "side_by_side",
     "signature_of",
     "single",
     "together",
+    "wasm_folder",
 ]

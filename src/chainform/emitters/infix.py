@@ -114,12 +114,16 @@ def result_names(function: Function, syntax: Syntax, taken: Iterable[str] = ()) 
 def function_names(
     package: Package, syntax: Syntax, language: str, taken: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the names of the functions in a language; RunError for an unfit name of the package.
+    """Return the names of the functions in a language; RunError where it has taken one of them.
 
     `taken` are words that the text uses itself.
     """
-    name = package.name
-    if syntax.key(name) in {*map(syntax.key, syntax.keywords)} or not name[0].isalpha():
+    name, words = package.name, {*map(syntax.key, syntax.keywords)}
+    for function in package.functions:
+        if syntax.key(function.name) in words:
+            message = f"{function.name} is a word of {language}, and cannot be a function"
+            raise RunError(message, element=function.name, remedy="rename the output")
+    if syntax.key(name) in words or not name[0].isalpha():
         problem = f"{name[:60]!r} cannot be a name in {language}"
     elif len(name) > syntax.longest_name:
         problem = f"a name in {language} has at most {syntax.longest_name} characters"

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 
-from chainform.graph import CALLS, Expansion, ExpansionSymbol, Graph, Kind, number_text
+from chainform.graph import (
+    CALLS,
+    Expansion,
+    ExpansionSymbol,
+    Graph,
+    Kind,
+    entry_names,
+    number_text,
+)
 
 GREEK = {
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
@@ -78,7 +85,7 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
     others, is an input, or is a number.
     """
     needed = np.flatnonzero(graph.cone(graph.output_variables(outputs))).tolist()
-    entries = _entries(graph, outputs)
+    entries = _entries(graph, outputs, {graph.names[v]: v for v in needed})
     write = _distinct(dict.fromkeys([*(graph.names[v] for v in needed), *entries]))
     lines = [
         f"{write(graph.names[v])} &= {definition_latex(graph, v, write)}"
@@ -89,11 +96,10 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
 
 
-def _entries(graph: Graph, outputs: Sequence[str]) -> dict[str, int]:
+def _entries(graph: Graph, outputs: Sequence[str], taken: Mapping[str, int]) -> dict[str, int]:
     """Return the entries that are not variables of their own name: shared ones, inputs, numbers."""
     blocks = [graph.block(name) for name in outputs]
-    pairs = (zip(block.labels, block.variables, strict=True) for block in blocks)
-    return {label: v for label, v in chain(*pairs) if graph.names[v] != label}
+    return {name: v for name, v in entry_names(blocks, taken) if graph.names[v] != name}
 
 
 def _value(graph: Graph, variable: int, write: Writer) -> str:
@@ -106,7 +112,8 @@ def _distinct(names: Iterable[str]) -> Writer:
     written: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        text = plain_name(name) if latex_name(name) in taken else latex_name(name)
+        is_plain = "[" in name or latex_name(name) in taken
+        text = plain_name(name) if is_plain else latex_name(name)
         while text in taken:
             text = f"{{{text}}}^{{*}}"
         taken.add(text)

@@ -11,7 +11,7 @@ from chainform.graph import CALLS, FLOAT, GROUPS, Block, Graph, Input, Term
 
 HELPERS = {
     "reciprocal": "def reciprocal(x):\n    return 1.0 / x",
-    "sign": "def sign(x):\n    return float((x > 0) - (x < 0))",
+    "sign": "def sign(x):\n    return float(x > 0) - float(x < 0)",
 }
 BUILT_IN = frozenset({"abs"})
 

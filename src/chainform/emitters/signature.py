@@ -66,12 +66,13 @@ def signature_of(
     """Return the signature for some outputs; `lengths` of groups come from the graph unless given.
 
     A function of rates or accelerations takes all that come before them as well: what needs qdd
-    takes q and qd. One of a graph whose inputs are all parameters takes these alone.
+    takes q and qd. One of a graph whose inputs are parameters and the time takes these alone.
     """
     needed = graph.cone(graph.output_variables(outputs))
     groups = {graph.inputs[v].group for v in graph.inputs if needed[v]}
-    # Expressions may have parameters alone; equations of a mechanism have coordinates.
-    if any(given.group != "parameter" for given in graph.inputs.values()) or not graph.inputs:
+    # Expressions may have parameters and time alone; equations of a mechanism have coordinates.
+    present = {given.group for given in graph.inputs.values()}
+    if present - {"parameter", "t"} or (lengths or {}).get("q") or not present:
         for output in outputs:
             groups.update(USUAL.get(output, ("q",)))
     if groups & {"qdd", "tau"}:

@@ -17,6 +17,7 @@ from chainform.formulations.constrained import ConstrainedEquations
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
+from chainform.formulations.jumps import seams
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.linear_matrices import LINEAR, OF_MOTION, LinearMatrices
@@ -24,7 +25,6 @@ from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.operators import (
     Operators,
     composite_slopes,
-    seams,
     with_derivatives,
 )
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
@@ -71,8 +71,10 @@ from chainform.formulations.shared.scope import (
     check_frame,
     has_coupled,
     has_quaternions,
+    of_base_bodies,
     outputs_in_scope,
     refusal,
+    refuse_base_bodies,
     refuse_base_without_laws,
     refuse_elements,
     refuse_in_base,
@@ -377,6 +379,8 @@ __all__ = [
     "passive_forces",
     "refuse_base_without_laws",
     "refuse_elements",
+    "of_base_bodies",
+    "refuse_base_bodies",
     "refuse_in_base",
     "refuse_massless",
     "refuse_moving_base",

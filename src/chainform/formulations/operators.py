@@ -12,16 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from chainform.errors import DeriveError
 from chainform.formulations.accelerations import SolvedAccelerations
 from chainform.formulations.composite_derivatives import GROUPS
-from chainform.formulations.linear_matrices import LINEAR
 from chainform.formulations.shared.directions import Directions, InputGroups
 from chainform.given import listed, near
 from chainform.graph import (
-    CALLS,
     FACTORS,
     Adjoints,
     Block,
@@ -29,15 +25,14 @@ from chainform.graph import (
     Graph,
     Scalar,
     Tangents,
-    active_variables,
     along,
-    base_outputs,
     builder_of,
     chosen_entries,
-    definition_text,
     is_zero,
     jacobian,
+    labelled,
     parts_of,
+    vector_name,
 )
 from chainform.mechanism import Mechanism
 
@@ -52,7 +47,7 @@ class _Array:
     values: list[Scalar]
     labels: tuple[str, ...]
     shape: tuple[int, ...]
-    output: str | None = None
+    output: str = ""
 
 
 class Operators:
@@ -82,7 +77,7 @@ class Operators:
         """
         words: dict[str, dict[str, None]] = {}
         whole = [text for text in texts if parts_of(text).name != "product"]
-        for _, output, by in _derivatives_in(whole):
+        for _, output, by in derivatives_in(whole):
             if _text_of(output, by[:1]) not in self.builder.outputs:
                 words.setdefault(output, {})[by[0]] = None
         if self.accelerations is not None:
@@ -113,12 +108,10 @@ class Operators:
         known = {**builder.quantities, **builder.outputs}
         if name in known:
             return known[name]
-        for block in known.values():
-            if name in block.labels:
-                return Block(name, (), (block.variables[block.labels.index(name)],), (name,))
-        variable = builder.aliases.get(name)
-        if variable is None and name in builder.names:
-            variable = builder.names.index(name)
+        variable = labelled(known.values(), name)
+        if variable is None:
+            numbers = {own: v for v, own in enumerate(builder.names)}
+            variable = {**numbers, **builder.aliases}.get(name)
         if variable is None:
             remedy = near(name, known, 3, cutoff=0.8) or f"there are {listed(known)}; "
             remedy += "others are to be derived with them"
@@ -170,7 +163,7 @@ class Operators:
         _check_size(text, _Array([], (), ()), by[: len(by) - directed], False)
         array = self._weighted(array, by[0])
         if directed and len(by) == 1:
-            return self._dot(array)
+            return self._dot(array, by[0])
         for place, each in enumerate(by[1:], start=1):
             if directed and place == len(by) - 1:
                 array = self._along(array, each)
@@ -200,8 +193,8 @@ class Operators:
     def _rows(self, array: _Array, by: Directions, *, is_symmetric: bool) -> list[list[Scalar]]:
         variables = [self.builder.variable_of(value) for value in array.values]
         if self.accelerations is None:
-            if by.word in [each.word for each in self._together.get(array.output or "", ())]:
-                return self._shared_rows(array.output or "", variables, by)
+            if by.word in [each.word for each in self._together.get(array.output, ())]:
+                return self._shared_rows(array.output, variables, by)
             return jacobian(self.builder, variables, by.each, is_symmetric=is_symmetric)
         if array.output == "forward_dynamics":
             return self.accelerations.derivatives(by)
@@ -232,7 +225,7 @@ class Operators:
     def _weighted(self, array: _Array, by: Directions) -> _Array:
         """Return the derivatives of the sum of the entries with weights, which are inputs."""
         weights = self._factor("weights", len(array.values))
-        labels = tuple(f"weights_{array.labels[0].partition('_')[0]}_by_{n}" for n in by.each)
+        labels = tuple(f"weights_{vector_name(array.output, array.labels)}_by_{n}" for n in by.each)
         if self.accelerations is not None and array.output == "forward_dynamics":
             return _Array(self.accelerations.weighted(by, weights), labels, (len(labels),))
         adjoints = Adjoints(self.builder, {v for d in by.each.values() for v in d})
@@ -259,12 +252,13 @@ class Operators:
         sweep = Tangents(self.builder, direction, "_along")
         return _Array([sweep.of(value) for value in array.values], labels, array.shape)
 
-    def _dot(self, array: _Array) -> _Array:
+    def _dot(self, array: _Array, by: Directions) -> _Array:
         total = self.builder.number(0)
         factors = self._factor("direction", len(array.values))
         for value, factor in zip(array.values, factors, strict=True):
             total = total + value * factor
-        return _Array([total], (f"{array.labels[0].partition('_by_')[0]}_direction",), ())
+        stem = array.labels[0].rpartition("_by_")[0]
+        return _Array([total], (f"{stem}_by_{by.word}_direction",), ())
 
     def _factor(self, group: str, count: int) -> list[Scalar]:
         """Return the inputs that a derivative is multiplied by."""
@@ -281,7 +275,7 @@ def composite_slopes(outputs: Sequence[str]) -> list[str]:
     Products of first derivatives, and those with weights, take a sweep or two instead.
     """
     found: dict[str, None] = {}
-    for text, output, words in _derivatives_in(outputs):
+    for text, output, words in derivatives_in(outputs):
         parts = parts_of(text)
         is_sweep = parts.name == "product" and ("weights" in parts.arguments or len(words) == 1)
         if output == "inverse_dynamics" and words[0] in GROUPS and not is_sweep:
@@ -298,45 +292,7 @@ def with_derivatives(graph: Graph, outputs: Sequence[str], mechanism: Mechanism)
     return work.builder.finish()
 
 
-# --- jumps and corners ----------------------------------------------------------------------------
-
-SEAMS = {
-    "sign": "jumps at 0 and is taken as constant",
-    "abs": "has a corner at 0, where its slope is taken as 0",
-}
-"""The functions that have no derivative somewhere, and how it was taken."""
-MOTION_SEAM = "has a jump or corner at 0: jumps are taken as constant, corners by their mean slope"
-"""The same for matrices of small motions, in which a function may be the derivative of another."""
-
-
-def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterator[str]:
-    """Yield how derivatives among the outputs were taken at places where they do not exist."""
-    work = Operators(builder_of(graph), mechanism)
-    for text, output, words in _derivatives_in(outputs):
-        inputs = {v for w in words for d in work.inputs.directions(w).each.values() for v in d}
-        for function, shown in _kinks(work, graph, output, inputs):
-            yield f"{text}: {function}({shown}) {SEAMS[function]}"
-    state = {v for v, item in graph.inputs.items() if item.group not in ("t", "parameter")}
-    for text in outputs:
-        if any(parts_of(base).name in LINEAR for base in base_outputs(text)):
-            for function, shown in _kinks(work, graph, text, state):
-                yield f"{text}: {function}({shown}) {MOTION_SEAM}"
-
-
-def _kinks(
-    work: Operators, graph: Graph, output: str, inputs: set[int]
-) -> Iterator[tuple[str, str]]:
-    """Yield the functions of inputs that an output has and that have no derivative somewhere."""
-    active = active_variables(work.builder, inputs)
-    cone = graph.cone(work.declare(output).variables)
-    for v in np.flatnonzero(cone & (graph.call > 0)).tolist():
-        function, argument = CALLS[int(graph.call[v])], int(graph.argument[v])
-        if function in SEAMS and active[argument]:
-            is_input = argument in graph.inputs
-            yield function, graph.names[argument] if is_input else definition_text(graph, argument)
-
-
-def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the derivatives that outputs are or contain: the text, of what, by what."""
     for text in outputs:
         parts = parts_of(text)
@@ -344,7 +300,7 @@ def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[st
             yield text, parts.arguments[0], parts.arguments[1:]
         elif parts.is_operator:
             inner = [argument for argument in parts.arguments if argument not in FACTORS]
-            yield from ((text, output, words) for _, output, words in _derivatives_in(inner))
+            yield from ((text, output, words) for _, output, words in derivatives_in(inner))
 
 
 # --- what is refused ------------------------------------------------------------------------------

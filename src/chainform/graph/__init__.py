@@ -61,12 +61,15 @@ if TYPE_CHECKING:
         canonical,
         chosen_entries,
         divided,
+        entry_names,
         fits,
         indices_of,
         indices_text,
         is_plain,
+        labelled,
         numpy_indices,
         parts_of,
+        vector_name,
     )
     from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
     from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
@@ -140,6 +143,7 @@ __all__ = [
     "definition_text",
     "differentiate",
     "divided",
+    "entry_names",
     "evaluate",
     "evaluate_variables",
     "expand",
@@ -155,6 +159,7 @@ __all__ = [
     "is_plain",
     "is_zero",
     "jacobian",
+    "labelled",
     "number_text",
     "numpy_indices",
     "parameter_only",
@@ -168,6 +173,7 @@ __all__ = [
     "sympy_expressions",
     "term_costs",
     "terms_cost",
+    "vector_name",
     "verify",
     "whole_parts",
 ]

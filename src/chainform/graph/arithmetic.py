@@ -150,7 +150,7 @@ class FloatArithmetic:
         },
         "abs": abs,
         "reciprocal": lambda x: 1.0 / x,
-        "sign": lambda x: float((x > 0) - (x < 0)),
+        "sign": lambda x: float(x > 0) - float(x < 0),
     }
 
     def number(self, value: Fraction) -> float:

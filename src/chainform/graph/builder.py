@@ -126,7 +126,11 @@ class Builder:
         if (given.group, given.index) != (group, index):
             raise GraphError(
                 f"the input {name} is declared twice, as {given.group}[{given.index}] and "
-                f"{group}[{index}]"
+                f"{group}[{index}]",
+                element=name,
+                remedy="give the parameter another name"
+                if "parameter" in (group, given.group)
+                else "give each input once",
             )
         return self.scalar(variable)
 

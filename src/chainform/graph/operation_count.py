@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.graph.requests import entry_names
 from chainform.graph.types import CALL_NUMBER, Graph, Integers, Kind
 
 
@@ -57,7 +58,8 @@ def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
 def cost_by_entry(graph: Graph, outputs: Iterable[str] | None = None) -> dict[str, Cost]:
     """Count each entry of the outputs (all, or those named) by itself, as if it were the only one.
 
-    Entries that share a variable, as those of a symmetric matrix do, have one count.
+    Entries that share a variable, as those of a symmetric matrix do, have one count. An entry has
+    its label for a name or, where an earlier output has that, its place: velocity(tool)[1].
     """
     fixed = parameter_only(graph)
     blocks = [graph.block(name) for name in (graph.outputs if outputs is None else outputs)]
@@ -66,8 +68,7 @@ def cost_by_entry(graph: Graph, outputs: Iterable[str] | None = None) -> dict[st
     for v in variables:
         wanted = np.asarray([v], dtype=np.int32)
         counts[v] = cost_of(graph, graph.cone(wanted) & ~fixed, wanted)
-    pairs = ((label, v) for b in blocks for label, v in zip(b.labels, b.variables, strict=True))
-    return {label: counts[v] for label, v in pairs}
+    return {name: counts[v] for name, v in entry_names(blocks)}
 
 
 def parameter_only(graph: Graph) -> NDArray[np.bool_]:

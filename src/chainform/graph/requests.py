@@ -10,7 +10,7 @@ weights*DERIVATIVE*direction.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -187,6 +187,77 @@ def _index_text(index: Index) -> str:
     if isinstance(index, slice):
         return ":".join("" if end is None else str(end) for end in (index.start, index.stop))
     return ":" if index is None else str(index)
+
+
+# --- entries by their labels ------------------------------------------------------------------
+
+
+def labelled(blocks: Iterable[Block], label: str) -> int | None:
+    """Return the variable behind an entry; refused where entries of several outputs have the label.
+
+    The same entry may stand in several outputs: those of one output, such as `nonzeros` of it.
+    """
+    found = [block for block in blocks if label in block.labels]
+    first = next(iter(found), None)
+    for other in found[1:]:
+        texts = [_entry_text(block, block.labels.index(label)) for block in (found[0], other)]
+        is_same = len({_variable(block, label) for block in (found[0], other)}) == 1
+        if not is_same and _origin(found[0].name) != _origin(other.name):
+            raise RunError(
+                f"{label} may mean {' or '.join(texts)}",
+                element=label,
+                remedy=f"write {texts[0]}",
+            )
+    return None if first is None else _variable(first, label)
+
+
+def _origin(text: str) -> tuple[str, ...]:
+    """Return the outputs that a text is made of, those within matrices of outputs, too."""
+    parts = [parts_of(base) for base in base_outputs(text)]
+    return tuple(
+        found
+        for part in parts
+        for found in (_origin(part.inside or "") if part.name in OF_OUTPUT else (part.whole,))
+    )
+
+
+def _variable(block: Block, label: str) -> int:
+    return block.variables[block.labels.index(label)]
+
+
+def entry_names(
+    blocks: Iterable[Block], taken: Mapping[str, int] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield name and variable of each entry: its label, or its place where the label is another's.
+
+    `taken` has names that belong to a variable already.
+    """
+    known = dict(taken or {})
+    seen: set[str] = set()
+    for block in blocks:
+        for place, (label, v) in enumerate(zip(block.labels, block.variables, strict=True)):
+            is_free = label not in seen and known.get(label, v) == v
+            seen.add(label)
+            yield label if is_free else _entry_text(block, place), v
+
+
+def vector_name(text: str, labels: Sequence[str]) -> str:
+    """Return a name for a vector: what its labels begin with; that of a part tells which part.
+
+    It begins with the letter of the labels: tau, v_tool, or H_mass_matrix_1_to for a row.
+    """
+    parts = parts_of(text)
+    letter = labels[0].partition("_")[0] if labels else ""
+    if letter and not parts.indices and not parts.is_operator:
+        return labels[0].rpartition("_")[0] or letter
+    return re.sub(r"[^A-Za-z0-9]+", "_", f"{letter}_{text.replace(':', ' to ')}").strip("_")
+
+
+def _entry_text(block: Block, place: int) -> str:
+    """Return an entry as its output with indices: inverse_dynamics[4]."""
+    index = np.unravel_index(place, block.shape) if block.shape else ()
+    indices = ",".join(str(int(i) + 1) for i in index)
+    return f"{block.name}[{indices}]" if indices else block.name
 
 
 # --- one way to write an output ---------------------------------------------------------------

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
         BaseParameters,
         base_parameters_of,
     )
-    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in, refuse_moments
+    from chainform.mechanism.checks import (
+        amounts_of,
+        has_base_bodies,
+        lacks_inertia,
+        names_in,
+        refuse_moments,
+    )
     from chainform.mechanism.components import (
         WORLD,
         Actuator,
@@ -191,6 +197,7 @@ __all__ = [
     "float_of",
     "float_vector",
     "freedom_text",
+    "has_base_bodies",
     "in_base",
     "is_law_of_time",
     "known_values",

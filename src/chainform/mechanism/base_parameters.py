@@ -32,7 +32,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, RunError
 from chainform.expressions import (
     Binary,
     Identifier,
@@ -41,6 +41,7 @@ from chainform.expressions import (
     symbols_of,
     value_of,
 )
+from chainform.given import argument
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.column_dependence import ColumnDependence
 from chainform.mechanism.data import MechanismData
@@ -120,6 +121,13 @@ class BaseParameters:
     def __iter__(self) -> Iterator[BaseParameter]:
         return iter(self.entries)
 
+    def __getitem__(self, name: str) -> BaseParameter:
+        """Return the base parameter of this name, with its formula and value."""
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise argument("base parameters", name).unknown("base parameter", self.names)
+
     def __repr__(self) -> str:
         return f"<BaseParameters: {len(self)} of {len(self.parameters)} dynamic parameters>"
 
@@ -133,6 +141,15 @@ class BaseParameters:
     def names(self) -> tuple[str, ...]:
         """Their names; one that stands for several parameters ends in R."""
         return tuple(entry.name for entry in self.entries)
+
+    @property
+    def mixed(self) -> tuple[BaseParameter, ...]:
+        """Those in which springs or friction are grouped with bodies: gravity may act alike."""
+        passive = {p.name for p in self.parameters if p.is_passive}
+        inertial = {p.name for p in self.parameters if not p.is_passive}
+        return tuple(
+            e for e in self.entries if passive & e.formula.keys() and inertial & e.formula.keys()
+        )
 
     @property
     def values(self) -> dict[str, Number]:
@@ -195,6 +212,13 @@ class BaseParameters:
 def _double(number: Number, values: Mapping[str, Any]) -> float:
     if isinstance(number, Fraction):
         return float(number)
+    lacking = [name for name in symbols_of(number) if name not in values]
+    if lacking:
+        raise RunError(
+            f"{lacking[0]} is a symbol and has no value here",
+            element="values",
+            remedy=f"give it: {{{lacking[0]!r}: ...}}, or take base_parameters() with numbers",
+        )
     return float(value_of(number, {name: Fraction(str(v)) for name, v in values.items()}))
 
 
@@ -331,5 +355,4 @@ def _segment_in(symbols: Symbols, j: int, segment: Segment) -> Segment:
 def _spring_in(symbols: Symbols, j: int, spring: Spring) -> Spring:
     kinds = ("stiffness", "preload", "damping")
     stiffness, preload, damping = (symbols.get((kind, j), ZERO) for kind in kinds)
-    rest = ZERO if preload == ZERO else quotient_of(preload, stiffness)
-    return replace(spring, stiffness=stiffness, rest=rest, damping=damping)
+    return replace(spring, stiffness=stiffness, rest=ZERO, damping=damping, preload=preload)

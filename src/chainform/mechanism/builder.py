@@ -164,7 +164,7 @@ class BuilderMethods(ElementMethods):
         return self.spring_table(fields)
 
     def spring_table(self, table: Mapping[str, object]) -> Self:
-        """Add a spring: {name, joint or ends, stiffness, rest, damping}."""
+        """Add a spring: {name, joint or ends, stiffness, rest, damping, preload}."""
         return self._add(self._springs, table, "spring")
 
     def force(

@@ -185,6 +185,15 @@ def refuse_moments(
             )
 
 
+def has_base_bodies(mechanism: MechanismData) -> bool:
+    """Whether bodies are those of base parameters: one has a first moment, and no mass.
+
+    Such a body stands for parts of others, too, so that it need not be one that could be built.
+    """
+    bodies = [segment.body for segment in mechanism.segments]
+    return any(body.mass == ZERO and body.moment != ZERO_VECTOR for body in bodies)
+
+
 def lacks_inertia(mechanism: MechanismData) -> bool:
     """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
 
@@ -222,7 +231,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
     for frame in mechanism.frames:
         yield from frame.point
     for spring in mechanism.springs:
-        yield from (spring.stiffness, spring.rest, spring.damping)
+        yield from (spring.stiffness, spring.rest, spring.damping, spring.preload)
         yield from (entry for end in spring.ends or () for entry in end.point)
     for force in mechanism.forces:
         yield from force.numbers

@@ -7,6 +7,7 @@ rational numbers, or in polynomials of the parameters, and compared with those o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from flint import nmod_mat
@@ -18,12 +19,15 @@ from chainform.mechanism.dynamic_parameters import (
 )
 from chainform.mechanism.exact_fields import PRIME, Polynomials, Residues, reduced
 from chainform.mechanism.exact_regressor import ExactRegressor
+from chainform.mechanism.numbers import quotient_of
 from chainform.mechanism.records import (
     ONE,
 )
 
 STATES, MORE_STATES = 8, 4
 """States at which columns are computed first, and then again until the rank does not grow."""
+LARGEST_SHARE = 10**10
+"""With larger ones the drives would be differences of numbers that are nearly equal."""
 ATTEMPTS = 40
 """States that are tried for the coefficients of one column."""
 
@@ -84,6 +88,9 @@ class ColumnDependence:
             value = self.field.residue(n) * pow(self.field.residue(d), -1, PRIME) % PRIME
             if value != self.residues[column][leader]:
                 raise self._unsolved(column)
+            share = quotient_of(self.field.expression(n), self.field.expression(d))
+            if isinstance(share, Fraction) and abs(share) > LARGEST_SHARE:
+                raise self._rounded(column, leader, share)
         return dict(zip(support, found, strict=True))
 
     def _solve(self, column: int, support: list[int]) -> list[tuple[Any, Any]]:
@@ -128,6 +135,17 @@ class ColumnDependence:
             ]
             for row in rows
         ]
+
+    def _rounded(self, column: int, leader: int, share: Fraction) -> DeriveError:
+        return DeriveError(
+            f"{self.columns[column].name} has the share {float(share):.2g} in "
+            f"{self.columns[leader].name}: directions are parallel or at right angles but for "
+            "the rounding of angles",
+            file=self.mechanism.file,
+            element=self.columns[column].name,
+            remedy="give orientations as axes, rotation matrices of short numbers or multiples of "
+            "pi/2, so that they are exact; the output regressor takes any",
+        )
 
     def _unsolved(self, column: int) -> DeriveError:
         return DeriveError(

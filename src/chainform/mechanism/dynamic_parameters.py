@@ -8,7 +8,7 @@ with the mass m, the mass centre c and the inertia I_c about it. The order is Pi
 them stand those of friction, rotors and springs that the mechanism has:
 
     viscous_2 coulomb_2 rotor_2       of the joint of segment 2; the rotor before its gear
-    stiffness_1 preload_1 damping_1   of the first spring; preload is stiffness times rest length
+    stiffness_1 preload_1 damping_1   of the first spring; preload: stiffness times rest length
 
 Segments and springs are numbered from 1.
 """
@@ -78,6 +78,11 @@ class DynamicParameter:
         """Whether it belongs to a body."""
         return self.kind in INERTIAL
 
+    @property
+    def is_passive(self) -> bool:
+        """Whether it is one of friction or of a spring; rotors are in the mass matrix."""
+        return not self.is_inertial and self.kind != "rotor"
+
     def __float__(self) -> float:
         if isinstance(self.value, Fraction):
             return float(self.value)
@@ -140,6 +145,7 @@ def _of_joints(mechanism: MechanismData, without: Collection[str]) -> Iterator[D
 def _of_springs(mechanism: MechanismData, without: Collection[str]) -> Iterator[DynamicParameter]:
     for j, spring in enumerate(mechanism.springs if "springs" not in without else ()):
         preload = ZERO if spring.rest == ZERO else product_of(spring.stiffness, spring.rest)
+        preload = sum_of(preload, spring.preload)
         values = (spring.stiffness, preload, spring.damping)
         for kind, value in zip(("stiffness", "preload", "damping"), values, strict=True):
             if value != ZERO:

@@ -35,7 +35,7 @@ from chainform.mechanism.components import (
 )
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import Meaning, Order, symbol_of
-from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
+from chainform.mechanism.numbers import expression_of, product_of_ratio, quotient_of, sum_of
 from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
@@ -187,11 +187,24 @@ class _Conversion:
         if spring.segment is not None:
             deformation = self.motion(self.mechanism.segments[spring.segment])
         ends = spring.ends and (self.point(spring.ends[0]), self.point(spring.ends[1]))
-        name = self.named(spring.name)
-        yield ElasticElement(name, spring.stiffness, spring.rest, deformation, ends)
+        name, rest = self.named(spring.name), spring.rest
+        if spring.preload != ZERO:
+            rest = sum_of(rest, quotient_of(spring.preload, self._stiffness(spring)))
+        yield ElasticElement(name, spring.stiffness, rest, deformation, ends)
         if spring.damping != ZERO:
             name = self.named(f"{spring.name}_damper")
             yield DissipativeElement(name, spring.damping, ZERO, deformation, None, ends)
+
+    def _stiffness(self, spring: Spring) -> Number:
+        """Return the stiffness of a spring with preload, which elements have in the rest length."""
+        if spring.stiffness == ZERO:
+            raise DeriveError(
+                "an elastic element has no preload without stiffness",
+                file=self.mechanism.file,
+                element=f"spring {spring.name!r}",
+                remedy="give the spring a stiffness, or write the preload as a force",
+            )
+        return spring.stiffness
 
     def point(self, end: Attachment) -> ElementPoint:
         return ElementPoint(self.name_of(end.segment), end.point)

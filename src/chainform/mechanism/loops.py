@@ -151,10 +151,12 @@ def _spring(value: object, number: int, maker: LoopMaker) -> Spring:
     stiffness = reader.number(table["stiffness"], ZERO, least=0)
     rest = reader.number(table["rest"], ZERO)
     damping = reader.number(table["damping"], ZERO, least=0)
+    preload = reader.number(table["preload"], ZERO)
     if form == "joint":
-        return Spring(name, stiffness, rest, damping, _segment_of(table["joint"], maker))
+        segment = _segment_of(table["joint"], maker)
+        return Spring(name, stiffness, rest, damping, segment, preload=preload)
     first, second = map(maker.attachment, table["ends"].entries(2))
-    return Spring(name, stiffness, rest, damping, None, (first, second))
+    return Spring(name, stiffness, rest, damping, None, (first, second), preload)
 
 
 def _segment_of(joint: Given, maker: LoopMaker) -> int:

@@ -174,7 +174,8 @@ class _Writer:
         else:
             table["ends"] = [self.attachment(end) for end in spring.ends or ()]
         numbers = {"stiffness": spring.stiffness, "rest": spring.rest, "damping": spring.damping}
-        return table | numbers
+        preload = {"preload": spring.preload} if spring.preload != ZERO else {}
+        return table | numbers | preload
 
     def force(self, force: Force) -> Table:
         table: Table = {"name": force.name, "joint": self.mechanism.rates[force.rate]}

@@ -303,6 +303,7 @@ def _rewritten_spring(spring: Spring, plain: _Plain) -> Spring:
         stiffness=plain(spring.stiffness),
         rest=plain(spring.rest),
         damping=plain(spring.damping),
+        preload=plain(spring.preload),
         ends=None if ends is None else (_end(ends[0], plain), _end(ends[1], plain)),
     )
 

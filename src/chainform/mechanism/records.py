@@ -224,8 +224,9 @@ class Spring:
     """A linear spring and damper, in a joint or between two points.
 
     In a joint (`segment` is the index of its segment) the effort on the coordinate is
-    -stiffness (q - rest) - damping qd. Between two points (`ends`) the same holds for their
-    distance (m) and the force along it. Units: N/m or N m/rad, with s for damping.
+    preload - stiffness (q - rest) - damping qd. Between two points (`ends`) the same holds for
+    their distance (m) and the force along it. Units: N/m or N m/rad, with s for damping; preload
+    in N or N m.
     """
 
     name: str
@@ -234,6 +235,7 @@ class Spring:
     damping: Number = ZERO
     segment: int | None = None
     ends: tuple[Attachment, Attachment] | None = None
+    preload: Number = ZERO
 
 
 @dataclass(frozen=True, slots=True)

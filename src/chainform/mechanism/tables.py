@@ -36,7 +36,7 @@ SYNONYMS = {
 }
 """Longer names that say the frame, as the reference files use them."""
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
-SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping"})
+SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping", "preload"})
 PIECE_FIELDS = frozenset({"law", "from", "until"})
 FORCE_FIELDS = PIECE_FIELDS | {"name", "joint", "pieces"}
 ACTUATOR_FIELDS = frozenset({"name", "joint", "type"})

@@ -6,7 +6,7 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
-    from chainform.model.export import PRECISIONS, SINES
+    from chainform.model.export import NATIVE, PRECISIONS, SINES
     from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.model import Model
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         letter_of,
         output_of,
         parse_request,
+        request_in,
         select_outputs,
     )
     from chainform.model.persistence import StoredRun
@@ -39,6 +40,7 @@ __all__ = [
     "CATALOGUE",
     "FRAME_LETTERS",
     "LETTERS",
+    "NATIVE",
     "PER_VALUE",
     "PRECISIONS",
     "SINES",
@@ -67,6 +69,7 @@ __all__ = [
     "parse_request",
     "place_of",
     "read_expressions",
+    "request_in",
     "select_outputs",
     "state_array",
 ]

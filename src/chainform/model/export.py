@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from chainform.emitters import (
 )
 from chainform.errors import RunError
 from chainform.files import check_folder, write_folder
-from chainform.given import Given
+from chainform.given import argument
 from chainform.graph import FLOAT, Graph, cost_of, is_plain, parts_of
 from chainform.mechanism import (
     Mechanism,
@@ -39,6 +38,7 @@ from chainform.model.names import letter_of
 from chainform.model.quantity_results import sparsity_of
 from chainform.model.states import entry_names, evaluate_states, group_length
 from chainform.model.summary import Origin
+from chainform.runtime import BINARIES
 from chainform.version import VERSION
 
 CASES = 3
@@ -47,6 +47,8 @@ TRIES = 200
 """States that are drawn to find so many at which all results are finite."""
 PRECISIONS = ("float64", "float32")
 SINES = ("own", "libm")
+NATIVE = "native"
+"""The processor of this machine."""
 OWN_FILES = ("example", "makefile", "test")
 """What a folder has beside the source."""
 CONVENTIONS = (
@@ -71,21 +73,21 @@ class ExportedModel(Protocol):
     def wrenches(self) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """The name of everything that is exported, the numbers it computes with, and the sine."""
+class ExportOptions(TypedDict, total=False):
+    """The name of what is exported, the precision of its numbers, the sine, and the processor."""
 
-    name: str | None = None
-    precision: str = "float64"
-    sine: str = "own"
+    name: str | None
+    precision: str
+    sine: str
+    target: str
 
 
 def source_text(model: ExportedModel, graph: Graph, language: str) -> str:
     """Return the outputs of a graph as one text in a language; of a folder, its source."""
-    Given(language, "language", raises=RunError).choice([*EMITTERS, *LANGUAGES])
+    argument("language", language).choice([*EMITTERS, *LANGUAGES])
     if language in EMITTERS:
         return EMITTERS[language](graph, list(graph.outputs))
-    package = package_for(model, graph, ExportOptions(), cases=0)
+    package = package_for(model, graph, {}, cases=0)
     return next(iter(LANGUAGES[language](package).values()))
 
 
@@ -97,16 +99,24 @@ def write_sources(
     options: ExportOptions,
 ) -> Path:
     """Write a folder of sources in a language, with an example and a test."""
-    Given(language, "language", raises=RunError).choice(list(LANGUAGES))
+    argument("language", language).choice([*LANGUAGES, *BINARIES])
     check_folder(folder)
-    return write_folder(folder, LANGUAGES[language](package_for(model, graph, options, CASES)))
+    if "target" in options and language != "object":
+        remedy = "leave it out, or export an object"
+        raise RunError(f"{language} has no target", element="target", remedy=remedy)
+    package = package_for(model, graph, options, CASES)
+    if language in LANGUAGES:
+        return write_folder(folder, LANGUAGES[language](package))
+    return write_folder(folder, BINARIES[language](package, options.get("target", NATIVE)))
 
 
 def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, cases: int) -> Package:
     """Return the outputs of a graph of a model as functions, one each and one for all."""
-    Given(options.precision, "precision", raises=RunError).choice(PRECISIONS)
-    Given(options.sine, "sine", raises=RunError).choice(SINES)
-    name = options.name or identifier(model.mechanism.name)
+    argument("options", dict(options)).table(ExportOptions.__annotations__)
+    precision = argument("precision", options.get("precision", PRECISIONS[0])).choice(PRECISIONS)
+    sine = argument("sine", options.get("sine", SINES[0])).choice(SINES)
+    wanted = options.get("name")
+    name = identifier(model.mechanism.name) if wanted is None else argument("name", wanted).text()
     if identifier(name) != name:
         message = f"{name[:60]!r} cannot be a name in other languages"
         raise RunError(message, element="name", remedy=f"write {identifier(name)[:60]!r}")
@@ -134,8 +144,8 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         {group: _lines(model, graph, group, length) for group, length in arguments.items()},
         tuple(_cases(model, graph, arguments, cases)),
         dict(_patterns(graph, names)),
-        options.precision,
-        options.sine,
+        precision,
+        sine,
     )
 
 
@@ -178,7 +188,8 @@ def _function(
 ) -> Function:
     signature = signature_of(graph, outputs, lengths)
     given = {a.group for a in signature.arguments} | {"parameters"}
-    results = _unique(f"{n}_out" if n in given else n for n in map(_result_name, outputs))
+    wanted = ["result" if n == name else n for n in map(_result_name, outputs)]
+    results = _unique(f"{n}_out" if n in given else n for n in wanted)
     about = [
         line
         for n, output in zip(results, outputs, strict=True)

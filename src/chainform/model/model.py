@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,13 +104,15 @@ class Model:
         return self.stages[0].graph if self.stages else self.graph
 
     def graph_with(self, names: Iterable[str]) -> Graph:
-        """Return the graph that has all these quantities: the reduced one, or as it was derived.
-
-        Derivatives that it does not have are added to it.
-        """
+        """Return the graph, reduced or as derived, that has all these quantities or gets them."""
         operators, is_there = missing_operators(self.graph, names)
         graph = self.graph if is_there else self.derived
         return self._extended(graph, tuple(operators)) if operators else graph
+
+    def completed(self, graph: Graph, names: Iterable[str]) -> Graph:
+        """Return another stage or revision of the graph with the derivatives that names mean."""
+        operators, is_there = missing_operators(graph, names)
+        return self._extended(graph, tuple(operators)) if operators and is_there else graph
 
     @cached_property
     def _extended(self) -> Callable[[Graph, tuple[str, ...]], Graph]:
@@ -243,7 +245,9 @@ class Model:
         Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
         """
         graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
-        return entry_counts(graphs, self.outputs if outputs is None else outputs)
+        texts = self.outputs if outputs is None else list(outputs)
+        self._selected(texts)  # What no stage has is refused.
+        return entry_counts([(name, self.completed(g, texts)) for name, g in graphs], texts)
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the outputs, or of whatever `model[...]` takes: `H[1,1]`."""
@@ -254,17 +258,13 @@ class Model:
         language: str,
         folder: str | PathLike[str],
         outputs: Iterable[str] | None = None,
-        *,
-        name: str | None = None,
-        precision: str = "float64",
-        sine: str = "own",
+        **options: Unpack[ExportOptions],
     ) -> Path:
         """Write a folder with functions in another language, an example and a test of them.
 
         There is one function for each output, and one for all; names begin with `name`, by default
         that of the mechanism. `precision` is "float64" or "float32", `sine` is "own" or "libm".
         """
-        options = ExportOptions(name, precision, sine)
         return write_sources(self, self._selected(outputs), language, folder, options)
 
     def reduce(  # noqa: PLR0913, a front door

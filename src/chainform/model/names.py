@@ -20,6 +20,7 @@ from chainform.graph import (
     chosen_entries,
     cost_by_entry,
     indices_text,
+    labelled,
     parts_of,
     restrict,
 )
@@ -102,7 +103,7 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     if has_name(graph, text):
         return EntryRequest(text, text)
     try:
-        request = parse_request(text, partial(has_name, graph))
+        request = request_in(graph, text)
     except Error:
         raise unknown(graph, text) from None
     if not has_name(graph, request.name):
@@ -111,12 +112,22 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     return request
 
 
+def request_in(graph: Graph, text: str) -> EntryRequest:
+    """Return a request by the names that a graph has, else by letters: T may be both.
+
+    Of d(T)/d(q) a graph may have derivative(kinetic_energy,q), and a variable T besides.
+    """
+    own = parse_request(text, partial(has_name, graph))
+    full = own if has_name(graph, own.name) else parse_request(text)
+    return full if has_name(graph, full.name) else own
+
+
 def can_resolve(graph: Graph, text: str) -> bool:
     """Whether a text means something in a graph, or would with other indices."""
     if has_name(graph, text):
         return True
     try:
-        return has_name(graph, parse_request(text, partial(has_name, graph)).name)
+        return has_name(graph, request_in(graph, text).name)
     except Error:
         return False
 
@@ -193,10 +204,15 @@ def input_named(graph: Graph, mechanism: Mechanism, name: str) -> str:
 
 
 def block_named(graph: Graph, name: str) -> Block:
-    """Return the output, quantity, variable or entry of this very name."""
+    """Return the output, quantity, entry or variable of this very name.
+
+    Entries of outputs come before variables: on the way to accelerations another one may be tau_1.
+    """
     if name in graph.outputs or name in graph.quantities:
         return graph.block(name)
-    variable = graph.numbers.get(name, _labelled(graph, name))
+    variable = labelled(graph.outputs.values(), name)
+    if variable is None:
+        variable = graph.numbers.get(name, _labelled(graph, name))
     if variable is None:
         raise unknown(graph, name)
     return Block(name, (), (variable,), (name,))
@@ -222,6 +238,9 @@ def unknown(graph: Graph, name: str) -> RunError:
     known = dict.fromkeys([*graph.outputs, *letters, *graph.quantities, *labels, *graph.numbers])
     meant = LETTERS.get(name.partition("[")[0], name.partition("[")[0])
     close = "" if meant in CATALOGUE else near(name, known, 3).strip()
+    operators, is_there = missing_operators(graph, [name])
+    if operators and is_there:  # A model would have added it; the rows of a store are as they are.
+        close = "save a model that has it as an output, or evaluate the one that store.load gives"
     others = f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived"
     return RunError(
         f"the model has no quantity {name[:60]}",

@@ -15,6 +15,7 @@ from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
 from chainform.given import Given
 from chainform.graph import (
+    GROUPS,
     LIMIT,
     Block,
     Builder,
@@ -62,6 +63,8 @@ class QuantityModel(Protocol):
     def input_name(self, name: str) -> str: ...
 
     def with_graph(self, graph: Graph) -> QuantityModel: ...
+
+    def __getitem__(self, name: str) -> Quantity: ...
 
     @property
     def evaluate(self) -> Callable[..., dict[str, NDArray[np.float64]]]: ...
@@ -185,8 +188,14 @@ class Quantity:
         return Expanded(self.name, found[0])
 
     def diff(self, name: str) -> Quantity:
-        """Return the partial derivative with respect to an input, `q2` or a coordinate's name."""
+        """Return the partial derivative by an input, `q2` or a coordinate's name.
+
+        By all of a group, such as `q`, `qd` or `parameters`, it has one more index, the last.
+        """
         source = self.model.input_name(str(name))
+        if source not in self.graph.numbers and source in (*GROUPS, "parameters"):
+            found = self._alone()[f"derivative({self.name},{source})"]
+            return replace(found, model=self.model, computed=f"d({self.text})/d({source})")
         graph, variables = differentiate(self.graph, self.variables.ravel().tolist(), source)
         labels = np.char.add(self.labels, f"_by_{source}")
         numbers = np.asarray(variables, dtype=np.int64).reshape(self.shape)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, ReadError, RunError
-from chainform.given import Given, argument, real_array
+from chainform.given import Given, argument, near, real_array
 from chainform.graph import BatchPlan, Graph, Input
 from chainform.mechanism import Mechanism, number_of
 from chainform.model.names import find_block
@@ -301,6 +301,7 @@ def exact_values(values: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str
                 f"free are {', '.join(free)}" if free else "every parameter is a number already"
             )
             remedy = f"{listed}; derive it with parameters=[{name!r}] to keep it free"
+            remedy = near(name, free, 3) + remedy
             raise DeriveError(f"{name} is not a free parameter", element=name, remedy=remedy)
     return {name: _exact(Given(value, name, raises=DeriveError)) for name, value in values.items()}
 

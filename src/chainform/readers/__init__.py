@@ -92,7 +92,10 @@ def read(
         remedy = "derive it: chainform derive FILE, or cf.read_expressions(FILE) in Python"
         raise source.error("this is a file of expressions, and no mechanism", remedy)
     if syntax is None:
-        remedy = "name it with one of these endings: " + ", ".join(FILE_TYPES)
+        remedy = (
+            f"name it with one of these endings: {', '.join(FILE_TYPES)}; a file of expressions "
+        )
+        remedy += f"with {EXPRESSIONS}"
         raise source.error("the ending of the name tells no file type", remedy)
     if syntax in DOCUMENT_READERS:
         _check_format(format, syntax, source)

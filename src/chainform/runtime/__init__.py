@@ -6,6 +6,7 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.runtime.arguments import threads_of
+    from chainform.runtime.binaries import BINARIES, PLATFORMS
     from chainform.runtime.cache import CodeCache, CodeStorage, Key, LruCache, code_of
     from chainform.runtime.engine import Library
     from chainform.runtime.procedures import (
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from chainform.runtime.threads import cores, share
 
 __all__ = [
+    "BINARIES",
     "FLOAT",
     "FLOATS",
     "INT",
     "NONE",
+    "PLATFORMS",
     "CodeCache",
     "CodeStorage",
     "Floats",

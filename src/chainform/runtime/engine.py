@@ -60,13 +60,26 @@ def assembly(text: str, target: Target) -> str:
     return code
 
 
-def _optimised(text: str, target: Target) -> tuple[Any, Any]:
+def object_code(text: str, target: Target, abi: str, *, is_position_independent: bool) -> bytes:
+    """Return the machine code of a module for any processor, as a file that others link."""
+    with _llvm_at_work() as binding:
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        given = {"reloc": "pic" if is_position_independent else "static", "codemodel": "default"}
+        module, machine = _optimised(text, target, abiname=abi, **given)
+        code = bytes(machine.emit_object(module))
+        del module, machine
+    return code
+
+
+def _optimised(text: str, target: Target, **given: Any) -> tuple[Any, Any]:
     """Return a module after LLVM's passes, and what makes machine code of it."""
     binding = llvm()
     module = binding.parse_assembly(text)
     module.triple = target.triple
+    for_process = {"codemodel": "jitdefault", "jit": True}
     machine = binding.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=2, codemodel="jitdefault", jit=True
+        cpu=target.cpu, features=target.features, opt=2, **(given or for_process)
     )
     module.data_layout = str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=1)

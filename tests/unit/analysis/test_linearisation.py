@@ -458,6 +458,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("driven_arm", {"wrench": [1, 2, 3, 4, 5, 6]}, "wrench has the shape (6,)", "leave it out"),
     ("driven_arm", {"outputs": ["weights*d(tau)/d(q)"]}, "multiplied by weights", "derivative"),
     ("driven_arm", {"inputs": 3}, "expected a text", "inputs"),
+    ("four_bar", {"q": {"crank": 0.3}, "inputs": ["arm"]}, "no input 'arm'", "crank, coupler"),
     ("driven_arm", {"inputs": ["wrench"]}, "no input 'wrench'", "name frames in wrenches"),
     ("driven_arm", {"outputs": {"q": [1, 2, 3]}}, "expected a text, got a table", "pose(tool)"),
     ("driven_arm", {"outputs": [0.1, 0.2, 0.3]}, "expected a text, got a number", "pose(tool)"),

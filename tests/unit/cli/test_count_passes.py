@@ -54,6 +54,22 @@ def test_of_a_file(call: Call, four_bar: Path) -> None:
     assert [line.split()[0] for line in lines[1:]] == ["after", *STEPS]
 
 
+def test_derivatives_of_a_stored_model(call: Call, saved: str) -> None:
+    arguments = ("count", "bar", "--outputs", "d(hG)/d(q)", "--by-pass", "--by-entry", "--json")
+    document = valid(call(*arguments))
+    model = cf.open_store(saved).load("bar")
+    names = [step["name"] for step in document["passes"]]
+    assert names == ["derive", *STEPS[1:]]
+    assert [step["name"] for step in document["by_entry"]] == names
+    last = model.count(["d(hG)/d(q)"]).as_dict()
+    assert document["passes"][-1]["operations"] == last
+    alone = model.count(["d(hG[1])/d(q1)"]).as_dict()
+    assert document["by_entry"][-1]["entries"]["hG_1_by_q1"] == alone
+    assert model.count_by_entry(["d(hG[1])/d(q1)"])["model"]["hG_1_by_q1"].as_dict() == alone
+    with pytest.raises(cf.Error, match="no quantity gravty"):
+        model.count_by_entry(["gravty"])
+
+
 def test_both_ways_at_once(call: Call, four_bar: Path) -> None:
     arguments = (
         "count",

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+import chainform as cf
 from chainform.cli.commands.schema import schema_text
 
 Call = Callable[..., Any]
@@ -53,7 +55,7 @@ def test_every_command_takes_a_file_of_expressions(call: Call, file: Path) -> No
         "x",
         "y",
     ]
-    assert call("compile", file).code == 0
+    assert "not timed: no values of a, b, x, y" in call("compile", file).out
     assert valid(call("reduce", "poly", "--json"), "reduce")["saved"]["name"] == "poly"
     assert call("log", "poly").code == 0
     assert call("show", "poly", "Y", "--expand").out.startswith("Y = ")
@@ -128,6 +130,9 @@ def test_corners_of_expressions_are_noted(call: Call, file: Path) -> None:
     result = call("show", file, "d(Z)/d(q1)")
     assert (result.code, result.out) == (0, "Z_by_q1 = sign(q1)\n")
     assert "abs(q1) has a corner at 0" in result.err
+    file.write_text("Z = abs(1 - 2*sign(x - y)*x)")
+    noted = call("show", file, "d(Z)/d(x)").err
+    assert "abs(-2*x*sign(x - y) + 1) has a corner at 0" in noted
 
 
 def test_derivatives_of_stored_derivatives(call: Call, four_bar: Path, file: Path) -> None:
@@ -178,3 +183,37 @@ def test_ranges_of_entries(call: Call, four_bar: Path) -> None:
     )
     assert document["outputs"]["mass_matrix[2:,1]"]["shape"] == [2]
     assert call("show", four_bar, "H[2:9]").code == 2
+
+
+def test_intermediate_quantities_are_named_like_outputs(
+    call: Call, file: Path, four_bar: Path
+) -> None:
+    assert call("derive", file, "--save", "poly").code == 0
+    for name in (file, "poly"):
+        wanted = ("--outputs", "s", "d(s)/d(a)", "--at", STATE, "--json")
+        numbers = valid(call("eval", name, *wanted), "eval")["outputs"]
+        assert numbers["s"]["values"] == pytest.approx(11)
+        assert numbers["derivative(s,a)"]["values"] == pytest.approx(3)
+        assert call("eval", name, "--outputs", "ss", "--at", STATE).err.count("did you mean 's'?")
+    method = ("--formulation", "kinetostatic")
+    names = ("beta_2_1", "beta_2_1[2]", "d(beta_2_1[2])/d(crank)", "H[1,1]")
+    state = '{"q": [0.3, 0.2, 0.1]}'
+    found = valid(
+        call("eval", four_bar, "--outputs", *names, *method, "--at", state, "--json"), "eval"
+    )["outputs"]
+    model = cf.derive(four_bar, ["mass_matrix"], formulation="kinetostatic")
+    expected = model.evaluate(q=[0.3, 0.2, 0.1], outputs=names)
+    for value, numbers in zip(found.values(), expected.values(), strict=True):
+        np.testing.assert_allclose(value["values"], numbers, atol=1e-15)
+    assert call("count", four_bar, "--outputs", "theta_2", *method).code == 0
+    shown = call("show", four_bar, "d(beta_2_1[2])/d(q1)", *method)
+    assert shown.out.startswith("beta_2_1_y_by_q1 = ")
+    assert "did you mean 'beta_2_1'" in call("count", four_bar, "--outputs", "bta_2_1", *method).err
+
+
+def test_counts_of_derivatives_in_every_step(call: Call, file: Path) -> None:
+    more = ("--by-entry", "--by-pass", "--reduce", "fast", "--json")
+    counts = valid(call("count", file, "--outputs", "d(Y)/d(x)", *more), "count")
+    assert len(counts["passes"]) == len(counts["by_entry"]) > 1
+    for step, entry in zip(counts["passes"], counts["by_entry"], strict=True):
+        assert entry["entries"] == {"Y_by_x": step["operations"]}

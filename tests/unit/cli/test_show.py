@@ -254,3 +254,8 @@ def test_a_limit_of_terms(call: Callable[..., Any], arm: Path) -> None:
     assert call("show", arm, "H[1,1]", "--expand", "--limit", "100").out == shown.out
     for wrong in (["--limit", "5"], ["--expand", "--limit", "0"], ["--expand", "--limit", "x"]):
         assert call("show", arm, "H[1,1]", *wrong).code == 2
+
+
+def test_letters_of_energies_within_derivatives(call: Callable[..., Any], arm: Path) -> None:
+    for text in ("d(T)/d(q)", "d(V)/d(q)[2]", "nonzeros(derivative(T,qd,qd))"):
+        assert call("show", arm, text).code == 0

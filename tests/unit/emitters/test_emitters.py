@@ -104,6 +104,18 @@ def test_python_computes_what_the_graph_means(coverage_graph: Graph) -> None:
         assert np.allclose(results[name], array.astype(float), rtol=1e-14, atol=0)
 
 
+def test_signs_of_entries_of_arrays() -> None:
+    builder = Builder()
+    values = [builder.call("sign", builder.input(f"q{k + 1}", "q", k)) for k in range(3)]
+    builder.output("o", (3,), [(f"o_{k}", value) for k, value in enumerate(values)])
+    graph, q = builder.finish(), np.array([-0.2, 0.0, 3.0])
+    space: dict[str, Any] = {}
+    exec(EMITTERS["python"](graph, ["o"]), space)  # noqa: S102
+    assert space["model"](q) == {"o": [-1.0, 0.0, 1.0]}
+    given = {f"q{k + 1}": value for k, value in enumerate(q)}
+    assert evaluate(graph, given, FLOAT)["o"].tolist() == [-1.0, 0.0, 1.0]
+
+
 def test_python_computes_only_what_is_asked_for(coverage_graph: Graph) -> None:
     source = EMITTERS["python"](coverage_graph, ["def", "empty"])
     assert "sin" not in source

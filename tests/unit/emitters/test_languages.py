@@ -14,10 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import wasmtime
 
 import chainform as cf
 from chainform.emitters import LANGUAGES
+from chainform.runtime import BINARIES, PLATFORMS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "languages.tsv"
@@ -62,8 +65,8 @@ def every_operation() -> cf.Model:
             "angles": "[sin(2*sin(x) + cos(y*cos(t))), sin(3e5*x), cos(1e22*y)]",
             "powers": "[x^7 - 2*x^2*y + y^3/7, 1e300*x*1e-300, 1e-320*x, -x, x, 1/(3 + x)]",
             "numbers": "[5, -1/3, 0]",
-            "double": "x*lambda + Double*float",
-            "end": "sqrt(sin(q1 + q2)^2) + q2*qd1",
+            "sum": "x*lambda + Double*float",
+            "last": "sqrt(sin(q1 + q2)^2) + q2*qd1",
         }
     )
 
@@ -83,7 +86,7 @@ def names() -> cf.Model:
     return cf.read_expressions(
         {
             "Q": "q1*H1 + h1",
-            "q_": "None + Some*far + sines + turned + library",
+            "more_": "None + Some*far + sines + turned + library",
             "H": "[x, H_part1, sqrt(tan1)*real_sqrt, qd1]",
             "h": "zeros*single + ans + nan",
             "mass": "mass_part2*sine + cosine + angle",
@@ -108,6 +111,10 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 
 # --- tools ----------------------------------------------------------------------------------------
 
+SINGLE = {"precision": "float32"}
+BINARY_MODELS = ("arm", "biped", "floating", "elements")
+"""Models without functions of a C library."""
+EIGEN = "EIGEN=-isystem /usr/include/eigen3"
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
@@ -134,7 +141,7 @@ TOOLS: Mapping[str, Tool] = {
     "gcc, single precision": Tool(
         "c",
         ["make", "test", "CC=gcc", f"CFLAGS=-std=c99 -O1 {STRICT}"],
-        {"precision": "float32"},
+        SINGLE,
         ("arm", "floating", "elements"),
     ),
     "gcc, sine of the library": Tool(
@@ -143,6 +150,19 @@ TOOLS: Mapping[str, Tool] = {
         {"sine": "libm"},
         ("arm", "every_operation"),
     ),
+    "g++": Tool("cpp", ["make", "test", "CXX=g++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}", EIGEN]),
+    "clang++": Tool(
+        "cpp",
+        ["make", "test", "CXX=clang++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}", EIGEN],
+        models=("arm", "every_operation"),
+    ),
+    "CUDA on the host": Tool(
+        "cuda", ["make", "test-host", "CXX=g++", f"CXXFLAGS=-std=c++17 -O0 {STRICT}"]
+    ),
+    "object": Tool("object", models=BINARY_MODELS),
+    "shared library": Tool("shared", models=("arm",)),
+    "WebAssembly in Node": Tool("wasm", models=("arm", "biped")),
+    "WebAssembly in Node, single precision": Tool("wasm", options=SINGLE, models=("floating",)),
     "gfortran": Tool("fortran", ["make", "test", FORTRAN]),
     "gfortran, single precision": Tool(
         "fortran",
@@ -183,8 +203,74 @@ def test_a_folder_tests_itself(tool: str, model: str, tmp_path: Path) -> None:
     assert int(line) >= len(MODELS[model]().outputs)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("model", MODELS)
+def test_kernels_on_a_gpu(model: str, tmp_path: Path) -> None:
+    MODELS[model]().export("cuda", tmp_path / "exported")
+    done = run(["make", "test"], tmp_path / "exported")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\d+ passed, 0 failed$", done.stdout, re.MULTILINE)
+
+
 def test_every_language_has_a_tool() -> None:
-    assert {tool.language for tool in TOOLS.values()} == set(LANGUAGES)
+    assert {tool.language for tool in TOOLS.values()} == {*LANGUAGES, *BINARIES}
+
+
+# --- machine code ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("target", [name for name in PLATFORMS if name != "wasm"])
+def test_objects_need_no_library(target: str, precision: str, tmp_path: Path) -> None:
+    model, folder = arm(), tmp_path / "exported"
+    model.export("object", folder, ["tau"], target=target, precision=precision)
+    found = run(["llvm-nm", "six_axis_arm.o"], folder)
+    assert found.returncode == 0, found.stderr
+    kinds = {line.split()[-1]: line.split()[-2] for line in found.stdout.splitlines()}
+    assert kinds["six_axis_arm_inverse_dynamics"] == "T"
+    assert "U" not in kinds.values()
+
+
+def test_machine_code_that_needs_a_library_is_refused(tmp_path: Path) -> None:
+    model = cf.read_expressions({"a": "asin(x) + exp(y)"})
+    for language in BINARIES:
+        with pytest.raises(cf.Error, match="would need asin, exp of a C library"):
+            model.export(language, tmp_path / "a")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_linker_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainform.runtime.binaries.find_spec", lambda _: None)
+    with pytest.raises(cf.Error, match="a linker is needed") as caught:
+        arm().export("wasm", tmp_path / "a", ["H"])
+    assert "chainform[link]" in (caught.value.remedy or "")
+
+
+def test_targets_are_those_of_objects(tmp_path: Path) -> None:
+    with pytest.raises(cf.Error, match="c has no target"):
+        arm().export("c", tmp_path / "a", ["H"], target="arm")
+    with pytest.raises(cf.Error, match="no target 'z80'"):
+        arm().export("object", tmp_path / "a", ["H"], target="z80")
+
+
+def test_the_module_runs_in_wasmtime(tmp_path: Path) -> None:
+    """It imports nothing, and computes what `evaluate` does."""
+    model = cf.derive(EXAMPLES / "pick_arm.urdf", ["tau"])
+    model.export("wasm", tmp_path / "a", name="arm")
+    engine = wasmtime.Engine()
+    module = wasmtime.Module.from_file(engine, str(tmp_path / "a" / "arm.wasm"))
+    assert not module.imports
+    store = wasmtime.Store(engine)
+    exports: Any = wasmtime.Instance(store, module, []).exports(store)
+    base, nv = exports["__heap_base"].value(store), model.mechanism.nv
+    given = np.linspace(-1, 1, 3 * nv)
+    exports["memory"].write(store, given.tobytes(), base)
+    places = [base + 8 * nv * k for k in range(4)]
+    exports["arm_inverse_dynamics"](store, *places)
+    found = np.frombuffer(exports["memory"].read(store, places[3], places[3] + 8 * nv))
+    q, qd, qdd = given.reshape(3, nv)
+    (expected,) = model.evaluate(q, qd, qdd).values()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -202,6 +288,8 @@ class Text:
 
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "cpp": Text("inverse_dynamics(const", "\n}", r"Scalar \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "cuda": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "fortran": Text("inverse_dynamics(q", "end subroutine", r"(?m)^ +\w+ = (.*)$", r"_wp|&\n *"),
     "javascript": Text("inverseDynamics(q", "\n}", r"const \w+ =\s([^;]*);", r"Math\."),
     "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
@@ -212,6 +300,7 @@ TEXTS: Mapping[str, Text] = {
 def operations(formulas: str) -> tuple[int, int]:
     """Return multiplications and additions; 2*x is an addition, a sign alone is nothing."""
     plain = re.sub(r"\[[^\]]*\]", "", formulas)
+    plain = re.sub(r"Scalar\(([^()]*)\)", r"\1", plain)
     number = r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?"
     plain = re.sub(number, lambda m: "two" if float(m[0]) == 2 else "n", plain)
     twice = len(re.findall(r"\btwo\*", plain))
@@ -232,6 +321,18 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
         count.multiplications,
         count.additions + count.angle_sums,
     )
+
+
+def test_names_that_are_keywords_are_refused(tmp_path: Path) -> None:
+    model = cf.read_expressions({"double": "2*x"})
+    with pytest.raises(cf.Error, match="double is a word of C") as caught:
+        model.export("cpp", tmp_path / "a")
+    assert "rename" in (caught.value.remedy or "")
+    with pytest.raises(cf.Error, match="'namespace' cannot be a name in C"):
+        arm().export("cpp", tmp_path / "a", ["H"], name="namespace")
+    assert not list(tmp_path.iterdir())
+    model.export("c", tmp_path / "c")
+    assert "void expressions_double(" in (tmp_path / "c" / "expressions.h").read_text("utf-8")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -12,6 +12,7 @@ import pytest
 import chainform as cf
 from chainform.graph import EXACT, evaluate
 from chainform.pipeline import available_outputs
+from chainform.readers import native_text, read_text
 
 
 def pendulum(**joint: Any) -> Any:
@@ -49,6 +50,32 @@ def test_a_spring_in_a_joint() -> None:
     assert passive(mechanism, 1.0, -2.0) == pytest.approx(4 * 0.75 - 0.5 * 2)
     energy = cf.derive(mechanism, ["potential_energy"]).evaluate(q=[1.0])["potential_energy"]
     assert energy == pytest.approx(-2 * 9.81 * cos(1) + 4 * 0.75**2 / 2)
+
+
+def test_preload_is_what_rest_times_stiffness_is() -> None:
+    ends = [{"segment": "ground", "point": ["0.3", 0, 1]}, {"segment": "rod", "point": [0, 0, -1]}]
+    for place in ({"joint": "rod"}, {"ends": ends}):
+        given = {"stiffness": 4, "damping": "0.5", **place}
+        by_rest, by_both = (
+            pendulum().spring_table({**given, **more}).build()
+            for more in ({"rest": "0.75"}, {"rest": "0.25", "preload": 2})
+        )
+        assert passive(by_both, 0.4, -2.0) == pytest.approx(passive(by_rest, 0.4, -2.0))
+        assert read_text(native_text(by_both), "json").springs == by_both.springs
+        energies = [cf.derive(mechanism, ["d(V)/d(q)"]) for mechanism in (by_rest, by_both)]
+        (first,), (second,) = (next(iter(e.evaluate(q=[0.4]).values())) for e in energies)
+        assert second == pytest.approx(first)
+        elements = cf.derive(by_both, ["inverse_dynamics"], formulation="elements")
+        tau = elements.evaluate(q=[0.4], qd=[-2.0], qdd=[0.0])["inverse_dynamics"]
+        bias = cf.derive(by_both, ["bias"]).evaluate(q=[0.4], qd=[-2.0])["bias"]
+        assert tau - bias == pytest.approx(passive(by_rest, 0.4, -2.0))
+
+
+def test_preload_alone_is_a_constant_force_and_no_element() -> None:
+    mechanism = pendulum().spring_table({"joint": "rod", "preload": 3}).build()
+    assert passive(mechanism, 0.4, 1.0) == -3
+    with pytest.raises(cf.Error, match="no preload without stiffness"):
+        mechanism.as_elements()
 
 
 def test_a_spring_in_a_coupled_joint() -> None:

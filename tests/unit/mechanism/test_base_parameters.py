@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 import chainform as cf
+from chainform.errors import DeriveError
 from chainform.expressions import parse
-from chainform.mechanism import ZERO, BaseMotion, with_unit_quaternions
+from chainform.mechanism import ZERO, BaseMotion, parametrise, with_unit_quaternions
 from chainform.pipeline import available_outputs
-from chainform.readers import export_urdf
+from chainform.readers import export_urdf, native_text, read_text
 from modified_dh import ARMS, arm
 
 pytestmark = pytest.mark.any_processor
@@ -156,6 +158,63 @@ def test_a_quotient_of_parameters_where_nothing_else_will_do() -> None:
     assert mechanism.base_parameters().values["rotor_1R"] == 1 + Fraction(100, 9)
 
 
+def with_springs(*springs: dict[str, Any]) -> cf.Mechanism:
+    mechanism = chain(turning("y", rotor_inertia=3, friction={"viscous": 2}), turning("x"))
+    table = json.loads(native_text(mechanism))
+    return read_text(json.dumps({**table, "springs": list(springs)}), "json")
+
+
+HANGING = [
+    {"segment": "ground", "point": ["0.4", "0.5", "1.9"]},
+    {"segment": "b1", "point": ["0.3", 0, 1]},
+]
+SPRINGS: dict[str, list[dict[str, Any]]] = {
+    "a spring grouped with weights": [
+        {"ends": HANGING, "stiffness": 7, "rest": "0.2", "damping": "0.1"}
+    ],
+    "two springs in a joint": [
+        {"joint": "b2", "stiffness": 7},
+        {"joint": "b2", "stiffness": 5, "rest": "0.3", "damping": 2},
+    ],
+    "preload alone": [{"joint": "b1", "preload": 3}],
+}
+
+
+@pytest.mark.parametrize("name", SPRINGS)
+def test_springs_in_base_parameters(name: str) -> None:
+    mechanism = with_springs(*SPRINGS[name])
+    rank, rest = ranks(mechanism)
+    assert len(mechanism.base_parameters()) == rank
+    assert rest <= 1e-13
+    models = [cf.derive(mechanism, ["tau", "qdd"], parameters=how) for how in ("numeric", "base")]
+    state = dict(zip(("q", "qd", "qdd", "tau"), np.linspace(-1, 1, 8).reshape(4, 2), strict=True))
+    numeric, base = (model.evaluate(**state) for model in models)
+    for output, expected in numeric.items():
+        np.testing.assert_allclose(base[output], expected, rtol=1e-12)
+
+
+def test_shares_that_are_rounding_are_refused() -> None:
+    """A slide that is level but for the rounding of its angles, with a preloaded spring."""
+    slide = {"name": "j", "type": "prismatic", "axis": "y", "rotor_inertia": "0.01"}
+    segment = {"name": "b", "joint": slide, "rpy": [0, "-0.4", "0.08"], "mass": 2}
+    table = {"segments": [segment], "springs": [{"joint": "j", "stiffness": 24, "rest": "0.1"}]}
+    level = read_text(json.dumps(table), "json")
+    with pytest.raises(DeriveError, match="but for the rounding of angles"):
+        level.base_parameters()
+    table["segments"] = [{**segment, "rpy": [0, 0, "pi/2"]}]
+    assert len(read_text(json.dumps(table), "json").base_parameters()) == 3
+
+
+def test_weights_are_refused_where_a_spring_is_grouped_with_them() -> None:
+    mixed, separate = (with_springs(*springs) for springs in list(SPRINGS.values())[:2])
+    assert [entry.leader.name for entry in mixed.base_parameters().mixed] == ["mx_1", "mz_1"]
+    for output in ("gravity", "bias", "passive", "d(gravity)/d(q)", "Cz(bias)"):
+        with pytest.raises(cf.Error, match="has the effect of a weight"):
+            cf.derive(mixed, [output], parameters="base")
+        cf.derive(mixed, [output])
+        cf.derive(separate, [output], parameters="base")
+
+
 def test_rotors_of_the_first_joints_are_grouped_with_inertia() -> None:
     """The RX90 has 36 base parameters, and 40 with rotors: those of joints 3 to 6 stay apart."""
     plain = arm("rx90")
@@ -190,6 +249,16 @@ def test_values_are_exact() -> None:
     assert parameters["mx_1"] == Fraction(3, 20)
     assert parameters["Ixx_1"] == 2 + Fraction(3, 2) * (Fraction(4, 100) + Fraction(9, 100))
     assert parameters["Ixy_1"] == Fraction(1, 10) - Fraction(3, 2) * Fraction(2, 100)
+
+
+def test_entries_by_name_and_symbols_without_values() -> None:
+    base = CASES["planar"].base_parameters()
+    assert base[base.names[1]] is base.entries[1]
+    with pytest.raises(cf.Error, match="did you mean"):
+        base[base.names[1] + "x"]
+    symbolic = CASES["planar"].base_parameters("symbolic")
+    with pytest.raises(cf.Error, match=r"is a symbol(.|\n)*base_parameters\(\) with numbers"):
+        symbolic.vector()
 
 
 def test_numbers_without_a_residue() -> None:
@@ -259,3 +328,24 @@ def test_first_moments_are_refused_where_mass_centres_are_needed() -> None:
         bound.as_elements()
     with pytest.raises(cf.Error, match="has a first moment"):
         export_urdf(bound)
+
+
+def test_the_mechanism_of_a_bound_model_moves_and_refuses_what_it_cannot_tell() -> None:
+    arm = cf.read(Path(__file__).parents[3] / "examples/six_axis_arm.toml")
+    base = arm.base_parameters()
+    model = cf.derive(arm, ["inverse_dynamics"], parameters="base")
+    # A body of base parameters is no body that could be built.
+    bodies = model.bind(base.values).mechanism
+    inertia = [segment.body.inertia for segment in parametrise(bodies, "numeric").segments]
+    least = [np.linalg.eigvalsh(np.array(matrix, float))[0] for matrix in inertia]
+    assert min(least) < 0
+    runs = [cf.simulate(m, q0=[0.3] * 6, t=0.3) for m in (bodies, arm)]
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], rtol=1e-6)
+    np.testing.assert_allclose(*(r.energy[-1] - r.energy[0] for r in runs), atol=1e-6)
+    names = [entry.name for entry in cf.quantities(bodies)]
+    for output in ("reactions", "com", "momentum", "centroidal_momentum_matrix"):
+        assert output not in names
+        with pytest.raises(cf.Error, match="does not follow from bodies"):
+            cf.derive(bodies, [f"d({output})/d(q)"])
+    with pytest.raises(cf.Error, match="the mass matrix is singular"):
+        cf.simulate(model.bind({**base.values, base.names[0]: -50}).mechanism, t=0.1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.errors import DeriveError, StoreError
+from chainform.errors import DeriveError, RunError, StoreError
 from chainform.model import Store
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -56,6 +56,19 @@ def test_what_is_no_free_parameter(model: cf.Model) -> None:
     assert (
         caught.value.remedy == "free are a, b, g; derive it with parameters=['c'] to keep it free"
     )
+    with pytest.raises(DeriveError, match="bb is not") as caught:
+        model.bind({"bb": 1})
+    assert caught.value.remedy is not None
+    assert caught.value.remedy.startswith("did you mean 'b'? free are")
+
+
+def test_rows_have_only_the_derivatives_that_were_saved(store: Store, model: cf.Model) -> None:
+    store.save(model, "linkage")
+    with pytest.raises(RunError, match="no quantity") as caught:
+        store.evaluate("linkage", q=Q, outputs=["d(H)/d(q)"])
+    assert caught.value.remedy is not None
+    assert "store.load" in caught.value.remedy
+    assert "d(H)/d(q)" in store.load("linkage").evaluate(q=Q, outputs=["d(H)/d(q)"])
 
 
 def test_a_loaded_model_remembers_where_it_came_from(store: Store, model: cf.Model) -> None:

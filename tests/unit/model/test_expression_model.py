@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +246,11 @@ def test_whatever_a_file_holds(text: str) -> None:
         return
     verify(model.graph)
     model.emit("python")
+
+
+def test_functions_of_time_alone_take_the_time() -> None:
+    program = cf.read_expressions({"Y": "a*t^2", "Z": "Y + q1"}, outputs=["Y"]).compile()
+    assert str(signature(program["Y"])).startswith("(q, t")
+    program = cf.read_expressions({"Y": "a*t^2"}).compile()
+    assert str(signature(program["Y"])).startswith("(t")
+    assert program["Y"]([1.0, 2.0], values={"a": 3}).tolist() == [3, 12]

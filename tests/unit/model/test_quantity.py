@@ -79,6 +79,24 @@ def test_arithmetic_is_that_of_numpy(name: str) -> None:
     assert found.evaluate(Q, QD) == pytest.approx(expected, rel=1e-12)
 
 
+def test_derivatives_by_a_group_have_one_more_index() -> None:
+    H, qd = model()["H"], model()["qd"]
+    energy = qd @ H @ qd / 2
+    slope = energy.diff("q")
+    assert slope.shape == (3,)
+    each = [energy.diff(f"q{k + 1}").evaluate(Q, QD) for k in range(3)]
+    np.testing.assert_allclose(slope.evaluate(Q, QD), each, rtol=1e-12, atol=1e-15)
+    assert H.diff("q").shape == (3, 3, 3)
+    np.testing.assert_allclose(energy.diff("qd").diff("qd").evaluate(Q, QD), H.evaluate(Q, QD))
+    # It computes on, with quantities of the same model.
+    rate = (H.diff("q") @ qd).evaluate(Q, QD)
+    np.testing.assert_allclose(rate, model()["d(H)/d(q)"].evaluate(Q, QD) @ QD, atol=1e-15)
+    kept = model().with_outputs({"slope": slope})
+    np.testing.assert_allclose(kept.evaluate(Q, QD, outputs=["slope"])["slope"], each, atol=1e-15)
+    with pytest.raises(cf.Error, match="wrench"):
+        H.diff("wrench")
+
+
 def test_numbers_and_programs() -> None:
     H = model()["H"]
     expected = model().evaluate(Q, outputs=["mass_matrix"])["mass_matrix"]

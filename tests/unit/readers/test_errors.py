@@ -304,6 +304,7 @@ def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ReadError, match="tells no file type") as caught:
         read(tmp_path / "arm.txt")
     assert ".toml" in str(caught.value.remedy)
+    assert ".expr" in str(caught.value.remedy)
     (tmp_path / "big.json").write_text(json.dumps(arm()), encoding="utf-8")
     monkeypatch.setattr("chainform.readers.source.MAX_BYTES", 10)
     with pytest.raises(ReadError, match="larger than 64 MB"):

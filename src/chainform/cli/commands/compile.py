@@ -158,6 +158,9 @@ def _show(
             (f"{each['name']}({groups})", f"{each['seconds']:.3f}", str(each["bytes"]), *shown)
         )
     page.table(TITLES, rows, numbers=TITLES[1:])
+    unset = [name for name, value in program.parameters.items() if value is None]
+    if unset:
+        page.text(f"not timed: no values of {', '.join(unset)}")
     if cached:
         page.text("the machine code is in the store")
 

@@ -95,11 +95,13 @@ def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
 
 
 def _graphs(args: Namespace, model: Model) -> list[tuple[str, Graph]]:
-    """Return the graph after each step."""
+    """Return the graph after each step, with the derivatives that are counted."""
     with _lineage(args) as (store, revisions):
         if store is None:
-            return [(stage.name, stage.graph) for stage in model.stages]
-        return [(r.step, store.database.load(r.reference)[0]) for r in revisions]
+            graphs = [(stage.name, stage.graph) for stage in model.stages]
+        else:
+            graphs = [(r.step, store.database.load(r.reference)[0]) for r in revisions]
+    return [(name, model.completed(graph, model.outputs)) for name, graph in graphs]
 
 
 @contextmanager

@@ -25,14 +25,15 @@ from chainform.emitters import EMITTERS, LANGUAGES
 from chainform.errors import ReadError
 from chainform.files import check_folder
 from chainform.mechanism import Mechanism
-from chainform.model import PRECISIONS, SINES
+from chainform.model import NATIVE, PRECISIONS, SINES
 from chainform.readers import export_urdf, native_text, side_path
+from chainform.runtime import BINARIES, PLATFORMS
 
-URDF, NATIVE, ELEMENTS = "urdf", "native", "elements"
+URDF, NATIVE_FILE, ELEMENTS = "urdf", "native", "elements"
 """The languages that describe the mechanism instead of its equations."""
 
-EQUATIONS = (*LANGUAGES, *EMITTERS)
-OF_FOLDER = ("name", "precision", "sine")
+EQUATIONS = (*LANGUAGES, *BINARIES, *EMITTERS)
+OF_FOLDER = ("name", "precision", "sine", "target")
 """Options that go with a folder."""
 
 NO_EQUATIONS: Document = {
@@ -50,10 +51,10 @@ def add_options(parser: ArgumentParser) -> None:
     add_file(parser, stored=True)
     parser.add_argument(
         "--to",
-        choices=sorted([*EMITTERS, *LANGUAGES, URDF, NATIVE, ELEMENTS]),
+        choices=sorted([*EMITTERS, *LANGUAGES, *BINARIES, URDF, NATIVE_FILE, ELEMENTS]),
         required=True,
         metavar="LANGUAGE",
-        help=f"{', '.join(LANGUAGES)}: a folder with functions, an example and a test; "
+        help=f"{', '.join([*LANGUAGES, *BINARIES])}: a folder with functions, example and test; "
         f"{', '.join(EMITTERS)}: one text; urdf and native: the mechanism itself; elements: a "
         "native file in which it is written as elements",
     )
@@ -68,26 +69,31 @@ def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("folders")
     group.add_argument("--name", help="what functions and files begin with (the mechanism)")
     group.add_argument("--precision", choices=PRECISIONS, help="of numbers (float64)")
+    group.add_argument(
+        "--target",
+        choices=[NATIVE, *(name for name in PLATFORMS if name != "wasm")],
+        help="the processor of an object (native, this machine)",
+    )
     group.add_argument("--sine", choices=SINES, help="ours, or that of the C library (own)")
     add_method(parser)
 
 
 def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
-    is_folder = args.to in LANGUAGES
+    is_folder = args.to in (*LANGUAGES, *BINARIES)
     _check_options(args, is_folder)
     target = (
         _folder(args.output) if is_folder else target_of(args.output, args.file, force=args.force)
     )
     mechanism = read_chosen(args)
-    if args.to in (URDF, NATIVE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
+    if args.to in (URDF, NATIVE_FILE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
         message = f"{args.to} describes mechanisms, and expressions have none"
         raise ReadError(message, element="--to", remedy=f"choose {', '.join(EQUATIONS)}")
-    if args.to in (URDF, NATIVE, ELEMENTS):
+    if args.to in (URDF, NATIVE_FILE, ELEMENTS):
         _refuse_equations(args)
     if args.to == URDF:
         return _export_urdf(args, mechanism, target)
-    if args.to in (NATIVE, ELEMENTS):
+    if args.to in (NATIVE_FILE, ELEMENTS):
         return _export_native(args, mechanism, target)
     model = derive_named(mechanism, args, usual_outputs(mechanism, args))
     text = ""
@@ -109,6 +115,9 @@ def _check_options(args: Namespace, is_folder: bool) -> None:
             remedy = f"leave it out, or write a folder: --to {next(iter(LANGUAGES))} -o FOLDER"
             message = "this is an option of folders"
             raise ReadError(message, element=option_name(option), remedy=remedy)
+    if args.to in BINARIES and args.output in (None, "-"):
+        message = f"{args.to} is no text"
+        raise ReadError(message, element="--to", remedy="name a new folder: -o FOLDER")
     if is_folder and args.force:
         remedy = "name a new folder, or an empty one"
         raise ReadError("folders are never overwritten", element="--force", remedy=remedy)

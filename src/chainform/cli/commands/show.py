@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from chainform.cli.selection import (
     Selection,
     chosen_requests,
     frame_names,
+    has_intermediates,
     is_known,
     is_numbered,
     named_outputs,
@@ -121,7 +122,12 @@ def _check_options(args: Namespace) -> None:
 
 def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[EntryRequest]) -> Model:
     """Derive the outputs that are named, and all others where that does not answer everything."""
-    named = named_outputs(requests, all_outputs(mechanism, args), mechanism)
+    known = all_outputs(mechanism, args)
+    named = named_outputs(requests, known, mechanism)
+    if not args.stored and args.formulation and has_intermediates(named, known, mechanism):
+        more = [name for name in named if not has_intermediates([name], known, mechanism)]
+        model = derive_all(mechanism, args, more=more)[0]
+        return replace(model, graph=model.graph_with(named))
     if not named:
         # The graph of a stored model stays as it is, and so do the numbers in it.
         if args.stored is None:

@@ -8,37 +8,41 @@ Makefile        `make test`, `make example`
 
 from __future__ import annotations
 
+import re
 from string import Template
 
 from chainform.emitters.c.dialect import c_dialect, comment, head_lines
 from chainform.emitters.c.functions import single
 from chainform.emitters.c.lanes import batch
-from chainform.emitters.c.programs import example_text, test_text
+from chainform.emitters.c.programs import Programs
 from chainform.emitters.c.sine_text import sine_text
 from chainform.emitters.package import Package
 
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the source first."""
+    programs = Programs(package, f"{package.name}.h", f"{package.name}_")
     return {
         f"{package.name}.c": _source(package),
-        f"{package.name}.h": _header(package),
-        "example.c": example_text(package),
-        "test.c": test_text(package),
+        f"{package.name}.h": header_text(package),
+        "example.c": programs.example(),
+        "test.c": programs.test(),
         "Makefile": MAKEFILE.replace("NAME", package.name),
     }
 
 
-def _header(package: Package) -> str:
+def header_text(package: Package, *, has_batches: bool = True) -> str:
+    """Return the header; of machine code, without functions of batches."""
     guard, dialect = f"{package.name.upper()}_H", c_dialect(package)
     lines = [*head_lines(package), "", f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <stddef.h>", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for function in package.functions:
         lines += [*comment(function.about), f"{dialect.head(function)};", ""]
-    lines += comment(["`count` states: arrays have a row for each, but for parameters."])
-    lines += [f"{dialect.head(function, '_batch')};" for function in package.functions]
-    lines.append("")
-    for name, pattern in package.patterns.items():
+    if has_batches:
+        lines += comment(["`count` states: arrays have a row for each, but for parameters."])
+        lines += [f"{dialect.head(function, '_batch')};" for function in package.functions]
+        lines.append("")
+    for name, pattern in package.patterns.items() if has_batches else ():
         lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
         whole = f"{package.name}_{name}"
         lines.append(f"extern const int {whole}_row_starts[{len(pattern.row_starts)}];")
@@ -50,8 +54,7 @@ def _header(package: Package) -> str:
 HEAD = """\
 #include "$name.h"
 
-#include <math.h>
-#include <stdint.h>
+$math#include <stdint.h>
 
 #if defined(__FAST_MATH__)
 #error "the sine needs sums in their order: compile this file without -ffast-math"
@@ -80,6 +83,8 @@ HEAD = """\
 #endif
 #define ${NAME}_PADDED(n) (((n) + ${NAME}_LANES - 1)/${NAME}_LANES*${NAME}_LANES)
 """
+LIBM = re.compile(r"\b(sin|cos|tan|asin|acos|atan|sqrt|exp|log|fabs|fma)f?\(")
+"""Functions of the C library, which bare machines may lack."""
 SIGN = """\
 static inline $real ${name}_sign($real x)
 {
@@ -106,7 +111,7 @@ def _source(package: Package) -> str:
         functions += batch(package, function)
     body = "\n".join(functions)
     words = {"name": package.name, "NAME": package.name.upper(), "real": dialect.real}
-    parts = ["\n".join(head_lines(package)), Template(HEAD).substitute(words)]
+    parts: list[str] = []
     if any(f"{package.name}_{word}(" in body for word in ("sine", "sine_of", "cosine_of")):
         parts.append(sine_text(package.name, package.precision))
     parts += [
@@ -116,7 +121,10 @@ def _source(package: Package) -> str:
     ]
     if f"{package.name}_sign(" in body:
         parts.append(Template(SIGN).substitute(words))
-    return "\n".join([*parts, *_patterns(package), body])
+    text = "\n".join([*parts, *_patterns(package), body])
+    math = "#include <math.h>\n" if LIBM.search(text) else ""
+    head = Template(HEAD).substitute(words, math=math)
+    return "\n".join([*head_lines(package), head, text])
 
 
 def _patterns(package: Package) -> list[str]:

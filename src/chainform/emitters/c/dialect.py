@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from chainform.emitters.infix import Syntax, decimal, result_names, single_decimal
 from chainform.emitters.package import Function, Package, argument_name, facts
-from chainform.graph import CALLS, GROUPS
+from chainform.graph import CALLS
 
 WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int
@@ -19,7 +19,7 @@ typename using virtual wchar_t main NULL NAN INFINITY lane row start filled Scal
 abs acos asin atan cos exp fabs fma fmaf log pow sin sqrt tan div gamma index y0 y1 yn j0 j1 jn time
 signal size_t int32_t uint32_t int64_t uint64_t std i k far near
 """
-KEYWORDS = frozenset([*WORDS.split(), *(f"{argument_name(group)}_" for group in GROUPS)])
+KEYWORDS = frozenset(WORDS.split())
 """Words of C and C++, names of their libraries, and names that our own functions use."""
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from string import Template
 
 from chainform.emitters.package import Function, Package, argument_name
 
 EXAMPLE = """\
 /* Calls each function of $name once and prints its results. */
-#include "$name.h"
+#include "$include"
 
 #include <stdio.h>
 
@@ -33,7 +34,7 @@ $calls
 
 TEST = """\
 /* Compares the functions of $name with results that were computed when they were exported. */
-#include "$name.h"
+#include "$include"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,74 +76,87 @@ $calls
 """
 
 
-def example_text(package: Package) -> str:
-    """Return a program that calls each function at one state."""
-    arrays: list[str] = []
-    calls: list[str] = []
-    groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
-    for group, length in groups.items():
-        values = package.cases[0].inputs[group] if package.cases else [0.0] * length
-        arrays.append(_array(package, argument_name(group), values))
-    for function in package.functions:
-        calls.append("    {")
-        calls += [
-            f"        {_real(package)} {n}[{max(1, size)}];" for n, size in _results(function)
+@dataclass(frozen=True)
+class Programs:
+    """Example and test of a package: the file they include, and how functions are called."""
+
+    package: Package
+    include: str
+    caller: str
+    has_batches: bool = True
+    checks: Callable[[Function], Sequence[str]] = lambda _: ()
+    """Further statements of the test of a function."""
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """The groups of inputs of all functions, with their lengths."""
+        found = [a for f in self.package.functions for a in f.signature.arguments]
+        return {a.group: a.length for a in found}
+
+    def _words(self) -> dict[str, str]:
+        package = self.package
+        words = {"name": package.name, "real": _real(package), "include": self.include}
+        cases, tolerance = str(max(1, len(package.cases))), repr(package.tolerance)
+        return {**words, "cases": cases, "tolerance": tolerance}
+
+    def example(self) -> str:
+        """Return a program that calls each function at one state."""
+        package, kind = self.package, _real(self.package)
+        arrays: list[str] = []
+        calls: list[str] = []
+        for group, length in self.groups.items():
+            values = package.cases[0].inputs[group] if package.cases else [0.0] * length
+            arrays.append(_array(package, argument_name(group), values))
+        for function in package.functions:
+            results = _results(function)
+            given = [argument_name(a.group) for a in function.signature.arguments]
+            called = ", ".join([*given, *(n for n, _ in results)])
+            calls += ["    {", *(f"        {kind} {n}[{max(1, size)}];" for n, size in results)]
+            calls.append(f"        {self.caller}{function.name}({called});")
+            calls += [f'        show("{function.name}, {n}", {n}, {size});' for n, size in results]
+            calls.append("    }")
+        texts = {"arrays": "\n".join(arrays), "calls": "\n".join(calls)}
+        return Template(EXAMPLE).substitute(self._words(), **texts)
+
+    def test(self) -> str:
+        """Return a program that compares each function, of one state and of batches."""
+        package = self.package
+        arrays: list[str] = []
+        for group in self.groups:
+            rows = [case.inputs[group] for case in package.cases]
+            rows = rows[:1] if group == "parameter" else rows
+            arrays.append(_array(package, argument_name(group), [x for row in rows for x in row]))
+        for number, output in enumerate(package.outputs):
+            values = [x for case in package.cases for x in case.results[output]]
+            arrays.append(_array(package, f"expected{number}", values))
+        calls = [line for function in package.functions for line in self._calls(function)]
+        texts = {"arrays": "\n".join(arrays), "calls": "\n".join(calls)}
+        return Template(TEST).substitute(self._words(), **texts)
+
+    def _calls(self, function: Function) -> list[str]:
+        outputs, results = self.package.outputs, _results(function)
+        lines = ["    {"]
+        kind = _real(self.package)
+        lines += [f"        static {kind} {n}[CASES*{max(1, size)}];" for n, size in results]
+        names = [argument_name(a.group) for a in function.signature.arguments]
+        lengths = [a.length for a in function.signature.arguments]
+        given = [
+            n if n == "parameters" else f"{n} + c*{k}" for n, k in zip(names, lengths, strict=True)
         ]
-        given = [argument_name(a.group) for a in function.signature.arguments]
-        called = ", ".join([*given, *(n for n, _ in _results(function))])
-        calls.append(f"        {package.name}_{function.name}({called});")
-        calls += [
-            f'        show("{function.name}, {n}", {n}, {size});' for n, size in _results(function)
+        called = ", ".join([*given, *(f"{n} + c*{size}" for n, size in results)])
+        lines.append("        for (c = 0; c < CASES; ++c)")
+        lines.append(f"            {self.caller}{function.name}({called});")
+        checks = [
+            f'        compare("{function.name}{{}}, {n}", {n}, expected{index}, CASES*{size});'
+            for (n, size), r in zip(results, function.signature.results, strict=True)
+            for index in [outputs.index(r.name)]
         ]
-        calls.append("    }")
-    words = {"name": package.name, "real": _real(package)}
-    return Template(EXAMPLE).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
-
-
-def test_text(package: Package) -> str:
-    """Return a program that compares each function, of one state and of batches, at all cases."""
-    arrays: list[str] = []
-    calls: list[str] = []
-    groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
-    for group in groups:
-        rows = [case.inputs[group] for case in package.cases]
-        rows = rows[:1] if group == "parameter" else rows
-        arrays.append(_array(package, argument_name(group), [x for row in rows for x in row]))
-    for number, output in enumerate(package.outputs):
-        values = [x for case in package.cases for x in case.results[output]]
-        arrays.append(_array(package, f"expected{number}", values))
-    for function in package.functions:
-        calls += _calls(package, function)
-    words = {"name": package.name, "real": _real(package), "cases": str(max(1, len(package.cases)))}
-    words |= {"tolerance": repr(package.tolerance)}
-    return Template(TEST).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
-
-
-def _calls(package: Package, function: Function) -> list[str]:
-    outputs, kind = package.outputs, _real(package)
-    results = _results(function)
-    lines = ["    {"]
-    lines += [f"        static {kind} {n}[CASES*{max(1, size)}];" for n, size in results]
-    given = [
-        name if a.group == "parameter" else f"{name} + c*{a.length}"
-        for a in function.signature.arguments
-        for name in [argument_name(a.group)]
-    ]
-    out = [f"{n} + c*{size}" for n, size in results]
-    lines.append("        for (c = 0; c < CASES; ++c)")
-    lines.append(f"            {package.name}_{function.name}({', '.join([*given, *out])});")
-    pairs = zip(results, function.signature.results, strict=True)
-    checks = [
-        f'        compare("{function.name}{{}}, {n}", {n}, expected{index}, CASES*{size});'
-        for (n, size), r in pairs
-        for index in [outputs.index(r.name)]
-    ]
-    lines += [check.replace("{}", "") for check in checks]
-    names = [argument_name(a.group) for a in function.signature.arguments]
-    called = ", ".join(["CASES", *names, *(n for n, _ in results)])
-    lines.append(f"        {package.name}_{function.name}_batch({called});")
-    lines += [check.replace("{}", "_batch") for check in checks]
-    return [*lines, "    }"]
+        lines += [check.replace("{}", "") for check in checks]
+        if self.has_batches:
+            called = ", ".join(["CASES", *names, *(n for n, _ in results)])
+            lines.append(f"        {self.caller}{function.name}_batch({called});")
+            lines += [check.replace("{}", "_batch") for check in checks]
+        return [*lines, *self.checks(function), "    }"]
 
 
 def _results(function: Function) -> list[tuple[str, int]]:

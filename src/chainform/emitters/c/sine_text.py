@@ -113,6 +113,12 @@ static void ${name}_multiply(const uint32_t *a, int length_a, const uint32_t *b,
     }
 }
 
+/* A whole number below 2^53, by two halves: not every machine can convert 64 bits. */
+static double ${name}_whole(uint64_t n)
+{
+    return (double)(uint32_t)(n >> 32)*4294967296.0 + (double)(uint32_t)n;
+}
+
 /* r - rest and the number of quarter turns, for a large angle: |x| = m 2^e. The digits of 2/pi from
    that of weight 2^(2 - e) on give |x| 2/pi without multiples of 4. */
 static uint64_t ${name}_far(double x, double *r, double *rest)
@@ -169,8 +175,8 @@ static uint64_t ${name}_far(double x, double *r, double *rest)
     if (is_negative != (int)(given.bits >> 63))
         scale.value = -scale.value;
     {
-        const double large = (double)head*scale.value;
-        const double small = (double)tail*scale.value*1.1102230246251565e-16;
+        const double large = ${name}_whole(head)*scale.value;
+        const double small = ${name}_whole(tail)*scale.value*1.1102230246251565e-16;
         *r = large + small;
         *rest = (*r - large) - small;
     }
@@ -279,7 +285,7 @@ static inline void ${name}_quarters(float s, float c, uint32_t turns, float *sin
 static inline void ${name}_turned(double r, uint32_t turns, float *sine, float *cosine)
 {
     const double z = r*r;
-    /* The sum with zero keeps the sign of a zero. */
+    /* The zero is for the sine of -0.0. */
     const double s = r - (r*(z*$S_wide) + 0.0);
     const double c = 1.0 - (z*0.5 - z*$C_wide*z);
     ${name}_quarters((float)s, (float)c, turns, sine, cosine);

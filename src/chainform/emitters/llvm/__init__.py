@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from chainform.emitters.definitions import Definitions
 from chainform.emitters.llvm.batch import batch, packed
-from chainform.emitters.llvm.body import NumberType
+from chainform.emitters.llvm.body import LIBRARY, NumberType
 from chainform.emitters.llvm.functions import Functions
 from chainform.emitters.llvm.layout import layout
 from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
@@ -87,6 +87,7 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
 
 
 __all__ = [
+    "LIBRARY",
     "NumberType",
     "emit",
     "many",

@@ -8,17 +8,32 @@ WORDS = 20
 """The words of 64 bits in the table of 2/pi, lowest first; the highest is zero."""
 
 
-def reduce_double() -> str:
-    """Return the reduction of one number, with the digits of 2/pi that it needs."""
-    digits = two_over_pi(64 * (WORDS - 1))
-    words = [digits >> 64 * index & (1 << 64) - 1 for index in range(WORDS)]
-    return REDUCE_DOUBLE.format(
-        size=WORDS,
-        words=", ".join(f"i64 {word}" for word in words),
+def reduction(element: str) -> str:
+    """Return the reduction of one double or float."""
+    is_double = element == "double"
+    bits, fraction_bits = (64, 52) if is_double else (32, 23)
+    least = (1 << bits - 2 - fraction_bits) - 1 - fraction_bits
+    text = REDUCE.format(
+        element=element,
+        bits=bits,
+        decoded=DECODED[element],
+        encoded=ENCODED[element],
+        fraction_bits=fraction_bits,
+        least=least,
+        least_negative=least + (1 << bits - 1 - fraction_bits),
+        tail_share="0x3CA0000000000000" if is_double else "0x3E70000000000000",
         last=64 * (WORDS - 4) + 1077,
         half=1 << 125,
         half_pi=pi() >> PI_DIGITS - 126,
     )
+    return WHOLE + text if is_double else text
+
+
+def digits_table() -> str:
+    """Return the digits of 2/pi that reductions need."""
+    digits = two_over_pi(64 * (WORDS - 1))
+    words = ", ".join(f"i64 {digits >> 64 * index & (1 << 64) - 1}" for index in range(WORDS))
+    return f"@sincos.digits = internal constant [{WORDS} x i64] [{words}]\n"
 
 
 FAR = """\
@@ -61,16 +76,14 @@ done:
 # |x| = m 2^e. The digits of 2/pi from that of weight 2^(1 - e) on give |x| 2/pi without multiples
 # of 4, in `turns`, with 126 binary places. Without its first two digits it is a signed fraction of
 # a quarter turn; its digits from the first that is not zero, times pi/2, give r and its correction.
-# The table is read as one long integer, lowest word first, as all our machines store integers.
-REDUCE_DOUBLE = """\
-@sincos.digits = internal constant [{size} x i64] [{words}]
-define internal {{double, double, i64}} @sincos.reduce.double(double %x) noinline cold {{
-  %bits = bitcast double %x to i64
-  %x.negative = icmp slt i64 %bits, 0
-  %exponent.up = lshr i64 %bits, 52
-  %exponent = and i64 %exponent.up, 2047
-  %fraction = and i64 %bits, 4503599627370495
-  %m = or i64 %fraction, 4503599627370496
+# The table is read as one long integer, lowest word first, as all our machines store integers. No
+# function of a library is needed on any of them, and for floats no double.
+REDUCE = """\
+define internal {{{element}, {element}, i{bits}}}
+    @sincos.reduce.{element}({element} %x) noinline cold {{
+  %given = bitcast {element} %x to i{bits}
+  %x.negative = icmp slt i{bits} %given, 0
+{decoded}
   %last = sub i64 {last}, %exponent
   %place = lshr i64 %last, 6
   %at = getelementptr i64, ptr @sincos.digits, i64 %place
@@ -85,62 +98,87 @@ define internal {{double, double, i64}} @sincos.reduce.double(double %x) noinlin
   %turns = trunc i192 %product.up to i128
   %rounded = add i128 %turns, {half}
   %q.long = lshr i128 %rounded, 126
-  %q.size = trunc i128 %q.long to i64
-  %q.minus = sub i64 0, %q.size
-  %q = select i1 %x.negative, i64 %q.minus, i64 %q.size
+  %q.size = trunc i128 %q.long to i{bits}
+  %q.minus = sub i{bits} 0, %q.size
+  %q = select i1 %x.negative, i{bits} %q.minus, i{bits} %q.size
   %part = shl i128 %turns, 2
   %part.negative = icmp slt i128 %part, 0
   %part.minus = sub i128 0, %part
   %part.size = select i1 %part.negative, i128 %part.minus, i128 %part
   %part.some = or i128 %part.size, 1
   %zeros.long = call i128 @llvm.ctlz.i128(i128 %part.some, i1 true)
-  %zeros = trunc i128 %zeros.long to i64
+  %zeros = trunc i128 %zeros.long to i{bits}
   %part.full = shl i128 %part.some, %zeros.long
   %part.long = zext i128 %part.full to i256
   %angle = mul i256 %part.long, {half_pi}
+{encoded}
+  %negative = xor i1 %x.negative, %part.negative
+  %scale.one = select i1 %negative, i{bits} {least_negative}, i{bits} {least}
+  %scale.exponent = sub i{bits} %scale.one, %zeros
+  %scale.bits = shl i{bits} %scale.exponent, {fraction_bits}
+  %scale = bitcast i{bits} %scale.bits to {element}
+  %scale.tail = fmul {element} %scale, {tail_share}
+  %head = fmul {element} %head.size, %scale
+  %tail = fmul {element} %tail.size, %scale.tail
+  %r.finite = fadd {element} %head, %tail
+  %gone = fsub {element} %r.finite, %head
+  %rest = fsub {element} %gone, %tail
+  %no.number = fsub {element} %x, %x
+  %r = select i1 %is.finite, {element} %r.finite, {element} %no.number
+  %s.0 = insertvalue {{{element}, {element}, i{bits}}} poison, {element} %r, 0
+  %s.1 = insertvalue {{{element}, {element}, i{bits}}} %s.0, {element} %rest, 1
+  %s.2 = insertvalue {{{element}, {element}, i{bits}}} %s.1, i{bits} %q, 2
+  ret {{{element}, {element}, i{bits}}} %s.2
+}}
+"""
+DECODED = {
+    "double": """\
+  %exponent.up = lshr i64 %given, 52
+  %exponent = and i64 %exponent.up, 2047
+  %is.finite = icmp ne i64 %exponent, 2047
+  %fraction = and i64 %given, 4503599627370495
+  %m = or i64 %fraction, 4503599627370496""",
+    "float": """\
+  %exponent.up = lshr i32 %given, 23
+  %exponent.short = and i32 %exponent.up, 255
+  %is.finite = icmp ne i32 %exponent.short, 255
+  %exponent.long = zext i32 %exponent.short to i64
+  %exponent = add i64 %exponent.long, 896
+  %fraction = and i32 %given, 8388607
+  %m.short = or i32 %fraction, 8388608
+  %m.wide = zext i32 %m.short to i64
+  %m = shl i64 %m.wide, 29""",
+}
+"""Exponent and digits of x, those of a float as those of a double."""
+ENCODED = {
+    "double": """\
   %head.up = lshr i256 %angle, 203
   %head.whole = trunc i256 %head.up to i64
-  %head.size = sitofp i64 %head.whole to double
   %tail.up = lshr i256 %angle, 150
   %tail.more = trunc i256 %tail.up to i64
   %tail.whole = and i64 %tail.more, 9007199254740991
-  %tail.size = sitofp i64 %tail.whole to double
-  %negative = xor i1 %x.negative, %part.negative
-  %scale.one = select i1 %negative, i64 3019, i64 971
-  %scale.exponent = sub i64 %scale.one, %zeros
-  %scale.bits = shl i64 %scale.exponent, 52
-  %scale = bitcast i64 %scale.bits to double
-  %scale.tail = fmul double %scale, 0x3CA0000000000000
-  %head = fmul double %head.size, %scale
-  %tail = fmul double %tail.size, %scale.tail
-  %r.finite = fadd double %head, %tail
-  %gone = fsub double %r.finite, %head
-  %rest = fsub double %gone, %tail
-  %is.finite = icmp ne i64 %exponent, 2047
-  %no.number = fsub double %x, %x
-  %r = select i1 %is.finite, double %r.finite, double %no.number
-  %s.0 = insertvalue {{double, double, i64}} poison, double %r, 0
-  %s.1 = insertvalue {{double, double, i64}} %s.0, double %rest, 1
-  %s.2 = insertvalue {{double, double, i64}} %s.1, i64 %q, 2
-  ret {{double, double, i64}} %s.2
-}}
-"""
-REDUCE_FLOAT = """\
-define internal {float, float, i32} @sincos.reduce.float(float %x) noinline cold {
-  %x.long = fpext float %x to double
-  %long = call {double, double, i64} @sincos.reduce.double(double %x.long)
-  %r.long = extractvalue {double, double, i64} %long, 0
-  %rest.long = extractvalue {double, double, i64} %long, 1
-  %q.long = extractvalue {double, double, i64} %long, 2
-  %r = fptrunc double %r.long to float
-  %r.back = fpext float %r to double
-  %gone = fsub double %r.back, %r.long
-  %rest.sum = fadd double %gone, %rest.long
-  %rest = fptrunc double %rest.sum to float
-  %q = trunc i64 %q.long to i32
-  %s.0 = insertvalue {float, float, i32} poison, float %r, 0
-  %s.1 = insertvalue {float, float, i32} %s.0, float %rest, 1
-  %s.2 = insertvalue {float, float, i32} %s.1, i32 %q, 2
-  ret {float, float, i32} %s.2
+  %head.size = call double @sincos.whole(i64 %head.whole)
+  %tail.size = call double @sincos.whole(i64 %tail.whole)""",
+    "float": """\
+  %head.up = lshr i256 %angle, 232
+  %head.whole = trunc i256 %head.up to i32
+  %tail.up = lshr i256 %angle, 208
+  %tail.more = trunc i256 %tail.up to i32
+  %tail.whole = and i32 %tail.more, 16777215
+  %head.size = sitofp i32 %head.whole to float
+  %tail.size = sitofp i32 %tail.whole to float""",
+}
+"""The first digits of the angle, and those after them, as numbers."""
+WHOLE = """\
+define internal double @sincos.whole(i64 %n) {
+  %high.long = lshr i64 %n, 32
+  %high.whole = trunc i64 %high.long to i32
+  %low.whole = trunc i64 %n to i32
+  %high = uitofp i32 %high.whole to double
+  %low = uitofp i32 %low.whole to double
+  %high.up = fmul double %high, 4294967296.0
+  %sum = fadd double %high.up, %low
+  ret double %sum
 }
 """
+"""A whole number below 2^53 as a double, without a library where registers have 32 bits."""

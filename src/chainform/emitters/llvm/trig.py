@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chainform.emitters.llvm.large_angles import FAR, REDUCE_FLOAT, reduce_double
+from chainform.emitters.llvm.large_angles import FAR, digits_table, reduction
 from chainform.emitters.sine import COSINE, LIMIT, SINE, parts_of_half_pi
 
 # --- instructions on vectors ----------------------------------------------------------------------
@@ -181,9 +181,8 @@ def sincos(precision: str, lanes: int, fused: bool) -> Trig:
 
 def sincos_support(precisions: Iterable[str]) -> Trig:
     """Return what the functions of a module share: reduction of large x, one number at a time."""
-    text = reduce_double()
-    if "float32" in precisions:
-        text += REDUCE_FLOAT
+    elements = ["double", *(["float"] if "float32" in precisions else [])]
+    text = digits_table() + "".join(map(reduction, elements))
     return Trig(text, frozenset({"declare i128 @llvm.ctlz.i128(i128, i1)"}))
 
 

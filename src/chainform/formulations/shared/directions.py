@@ -50,12 +50,16 @@ class InputGroups:
         """Return the directions of a group of inputs, or that of one input."""
         if self._is_parameter(word):
             return Directions(word, {word: self._alone(word)}, is_group=False)
+        if self._is_joint(word):
+            return self._one(word)
         word = WORDS.get(word, word)
         if word == "q":
             return self._coordinates
         group = "parameter" if word == "parameters" else word
-        if group in GROUPS:
-            return self._group(word, group)
+        return self._group(word, group) if group in GROUPS else self._one(word)
+
+    def _one(self, word: str) -> Directions:
+        """Return the direction in which one input changes, given by a name."""
         name = self._input_name(word)
         self._refuse_quaternion(word, name)
         return Directions(word, {name: self._alone(name)}, is_group=False)
@@ -73,6 +77,22 @@ class InputGroups:
                 remedy="give the parameter another name",
             )
         return group in GROUPS or group == "parameters"
+
+    def _is_joint(self, word: str) -> bool:
+        """Whether a word that may name a group is a joint: where the equations have no such group.
+
+        A joint may be called x, and so are the states of actuators.
+        """
+        if word not in (*self.mechanism.coordinates, *self.mechanism.rates):
+            return False
+        group = WORDS.get(word, word)
+        if group == "t" and group in self.groups:
+            raise DeriveError(
+                f"{word} may mean the joint {word} or the time",
+                element=word,
+                remedy="rename the joint, or take a column of the derivative by q",
+            )
+        return group not in (*self.groups, "q", "qd", "qdd", "tau")
 
     def _alone(self, name: str) -> Direction:
         """Return the direction in which one input changes; no change if there is no such input."""
@@ -110,6 +130,8 @@ class InputGroups:
             meant.add(f"qd{mechanism.rates.index(word) + 1}")
         if len(meant) == 1:
             return meant.pop()
+        if any(s.joint.name == word and s.joint.kind.has_quaternion for s in mechanism.segments):
+            raise _cannot_change_alone(word)
         known = [*self.groups, *names, *mechanism.coordinates]
         general = f"take the derivative by one of {', '.join(self.groups)}, or by one input"
         raise DeriveError(
@@ -117,18 +139,16 @@ class InputGroups:
             if meant
             else f"there is no input {word[:60]}",
             element=word[:60],
-            remedy=near(word, known, 3).strip() or general + _free(word),
+            remedy="rename the joint, or take a column of the derivative by q"
+            if meant
+            else near(word, known, 3).strip() or general + _free(word),
         )
 
     def _refuse_quaternion(self, word: str, name: str) -> None:
         """Refuse a coordinate that cannot change alone."""
         variable = self._numbers.get(name, -1)
         if any(variable in d and len(d) > 1 for d in self._coordinates.each.values()):
-            raise DeriveError(
-                f"{word} belongs to a joint with a quaternion and cannot change alone",
-                element=word,
-                remedy="take the derivative by q: it has a column for each rate of the joint",
-            )
+            raise _cannot_change_alone(word)
 
     @cached_property
     def _coordinates(self) -> Directions:
@@ -145,6 +165,14 @@ class InputGroups:
             changes = {numbers[f"q{i + 1}"]: sweep.of(rate) for i, rate in rates.items()}
             each[f"q{k + 1}"] = {v: builder.keep(c) for v, c in changes.items() if not is_zero(c)}
         return Directions("q", each, commute=False)
+
+
+def _cannot_change_alone(word: str) -> DeriveError:
+    return DeriveError(
+        f"{word} belongs to a joint with a quaternion and cannot change alone",
+        element=word,
+        remedy="take the derivative by q: it has a column for each rate of the joint",
+    )
 
 
 # --- joints with quaternions ----------------------------------------------------------------------

@@ -12,18 +12,19 @@ symbol   meaning                                                                
 x, x'    motion of a joint, ratio q + offset, and its rate, ratio qd                 rad, m
 b, f     viscous and Coulomb friction of the joint                                   N m s, N m
 k, k0, d stiffness, rest position and damping of a spring                            N/m, m, N s/m
+f0       preload of a spring, its force against the stretch                          N
 r        from one end of a spring to the other, world axes; s its length             m
 J_i      velocity of the far end seen from the near one per unit rate of i           world
 I, N     inertia of a rotor, and its turns per turn of the joint                     kg m^2
 
     P_i = ratio (b x' + f sign(x'))                         friction in a joint
-    P_i = ratio (k (x - k0) + d x')                         a spring in a joint
-    P_i = (k (1 - k0 / s) + d (r . r') / s^2) r . J_i       a spring between two points
+    P_i = ratio (k (x - k0) - f0 + d x')                    a spring in a joint
+    P_i = (k (1 - k0 / s) - f0 / s + d (r . r') / s^2) r . J_i    a spring between two points
     H_ii gains (ratio N)^2 I                                a rotor
 
 Joints that share a coordinate add their parts, each with its own ratio. Of the last spring only
-k0 needs the length, and only damping the square of it: a spring of rest length zero without
-damping has no length in its force, so that it may shrink to nothing; any other must not.
+k0 and f0 need the length, and only damping the square of it: a spring of rest length zero without
+both has no length in its force, so that it may shrink to nothing; any other must not.
 
 Q are the laws of [[forces]], Q(q, qd, t). A piece of a force holds for start <= t < until. With
 step(x) = 1 from x = 0 on, its share is
@@ -123,14 +124,8 @@ def passive_column(
     kinematics, totals = Kinematics(mechanism, builder), dict[int, Scalar]()
     if parameter.kind in ("stiffness", "preload", "damping"):
         work, spring = _Springs(builder, mechanism), mechanism.springs[parameter.place]
-        is_damper = parameter.kind == "damping"
-        unit = replace(spring, stiffness=ZERO if is_damper else ONE, rest=ZERO, damping=ZERO)
-        work.add_force(totals, replace(unit, damping=ONE) if is_damper else unit)
-        if parameter.kind == "preload":
-            stretched = dict[int, Scalar]()
-            work.add_force(stretched, replace(unit, rest=ONE))
-            add_all(stretched, totals, -1)
-            return stretched
+        slack = replace(spring, stiffness=ZERO, rest=ZERO, damping=ZERO, preload=ZERO)
+        work.add_force(totals, replace(slack, **{parameter.kind: ONE}))
         return totals
     segment = mechanism.segments[parameter.place]
     assert segment.rate is not None
@@ -214,17 +209,19 @@ class _Springs:
         return [(near, pull), (far, scale(-1, pull))]
 
     def energy(self, spring: Spring) -> Scalar:
-        """Return k (x - k0)^2 / 2, of a joint or of the distance of two points."""
-        number = self.kinematics.number
+        """Return k (x - k0)^2 / 2 - f0 x, of a joint or of the distance of two points."""
+        number, half = self.kinematics.number, HALF * self.kinematics.number(spring.stiffness)
         if spring.ends is None:
-            stretch = self.kinematics.displacement(self._segment(spring)) - number(spring.rest)
-            return HALF * number(spring.stiffness) * self.builder.keep(stretch) ** 2
+            x = self.kinematics.displacement(self._segment(spring))
+            stored = half * self.builder.keep(x - number(spring.rest)) ** 2
+            return stored - number(spring.preload) * x
         r = self._between(spring.ends)
         square = self.builder.keep(dot(r, r))
-        if spring.rest == 0:
-            return HALF * number(spring.stiffness) * square
-        stretch = self.builder.keep(self.builder.call("sqrt", square) - number(spring.rest))
-        return HALF * number(spring.stiffness) * stretch**2
+        if spring.rest == 0 and spring.preload == 0:
+            return half * square
+        x = self.builder.call("sqrt", square)
+        stored = half * self.builder.keep(x - number(spring.rest)) ** 2
+        return stored - number(spring.preload) * x
 
     def _is_rigid(self, ends: tuple[Attachment, Attachment]) -> bool:
         """Whether both ends sit on one body, so that their distance never changes."""
@@ -240,6 +237,8 @@ class _Springs:
         number = kinematics.number
         stretch = kinematics.displacement(segment) - number(spring.rest)
         force = ratio * (number(spring.stiffness) * self.builder.keep(stretch))
+        if spring.preload != 0:
+            force = force - ratio * number(spring.preload)
         if spring.damping != 0 and segment.rate is not None:
             force = force + ratio**2 * number(spring.damping) * kinematics.q(segment.rate, "qd")
         return force
@@ -254,6 +253,9 @@ class _Springs:
         if spring.rest != 0:
             share = number(spring.rest) * builder.call("reciprocal", builder.call("sqrt", square))
             force = force * (1 - share)
+        if spring.preload != 0:
+            length = builder.call("sqrt", square)
+            force = force - number(spring.preload) * builder.call("reciprocal", length)
         if spring.damping != 0:
             rate = builder.number(0)
             for i, slope in slopes.items():

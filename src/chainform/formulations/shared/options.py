@@ -158,7 +158,8 @@ def parse_request(text: str) -> OutputRequest:
         raise DeriveError(
             f"{text!r} is not the name of an output",
             element="outputs",
-            remedy="write a name, or a name with a frame: jacobian(tool), jacobian(tool, local)",
+            remedy="write a name, or a name with a frame: jacobian(tool), jacobian(tool, local); "
+            "a derivative is d(tau)/d(q)",
         )
     name, inside = match.groups()
     if inside is None:

@@ -134,8 +134,32 @@ WHOLE_BODIES = (
 """What base parameters do not suffice for: it depends on what has no effect on the drives, too."""
 
 
-def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str]) -> None:
-    """Refuse what a model in base parameters cannot tell."""
+def of_base_bodies(output: str) -> bool:
+    """Whether bodies written in base parameters give an output; potentials up to a constant."""
+    known = ("kinetic_energy", "potential_energy", "acceleration_energy", "regressor")
+    return output in known or output not in WHOLE_BODIES
+
+
+def refuse_base_bodies(mechanism: Mechanism, outputs: Sequence[str]) -> None:
+    """Refuse what bodies that are written in base parameters cannot tell."""
+    for output in outputs:
+        if not of_base_bodies(output):
+            raise DeriveError(
+                f"{output} does not follow from bodies that are written in base parameters",
+                file=mechanism.file,
+                element=output,
+                remedy="take the mechanism whose bodies have their own masses and mass centres",
+            )
+
+
+SHARES = ("gravity", "bias", "passive", "operational_bias")
+"""What base parameters do not suffice for where springs are grouped with bodies."""
+
+
+def refuse_in_base(
+    mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str], patterns: Sequence[str]
+) -> None:
+    """Refuse what a model in base parameters cannot tell; `patterns` are other free parameters."""
     for output in outputs:
         if output in WHOLE_BODIES:
             others = "derive base_regressor, or " if output == "regressor" else ""
@@ -153,6 +177,16 @@ def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequen
                 element="without",
                 remedy="take them out of the mechanism, or give their parameters the value 0",
             )
+    shares = [output for output in outputs if output in SHARES]
+    mixed = mechanism.base_parameters(patterns).mixed if shares and mechanism.springs else ()
+    if mixed:
+        raise DeriveError(
+            f"{shares[0]} does not follow from the base parameters: a spring has the effect of a "
+            f"weight, {mixed[0]}",
+            file=mechanism.file,
+            element=shares[0],
+            remedy="derive inverse_dynamics, or derive with parameters='numeric'",
+        )
 
 
 def refuse_quaternions(mechanism: Mechanism, who: str, instead: str) -> None:

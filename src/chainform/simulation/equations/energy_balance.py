@@ -46,7 +46,11 @@ def powers(
     Dry friction is booked where its direction is known.
     """
     options = Options(without=frozenset(without))
-    springs = [replace(s, stiffness=ZERO, rest=ZERO) for s in mechanism.springs if s.damping != 0]
+    springs = [
+        replace(s, stiffness=ZERO, rest=ZERO, preload=ZERO)
+        for s in mechanism.springs
+        if s.damping != 0
+    ]
     forces = generalised_forces(builder, mechanism, options)
     taken = passive_forces(builder, replace(mechanism, springs=tuple(springs)), options)
     work, loss = builder.number(0), builder.number(0)

@@ -38,6 +38,7 @@ from chainform.mechanism import (
     Number,
     amounts_of,
     automatic_parameters,
+    has_base_bodies,
     law_reader,
     names_in,
     number_of,
@@ -126,14 +127,15 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
     """Refuse amounts that are negative with values, one or many of each, and negative moments.
 
-    A file has no negative amounts; of its moments of inertia it may only warn.
+    A file has no negative amounts; of its moments of inertia it may only warn. Bodies in base
+    parameters stand for parts of others: there the mass matrix tells, where the motion begins.
     """
     known = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     for element, number in amounts_of(mechanism):
         for given in _cases([number], values) if set(values) & _symbols(number) else ():
             if value_of(cast("Expression", number), {**known, **given}) < 0:
                 raise _negative(element, given)
-    for segment in mechanism.segments:
+    for segment in () if has_base_bodies(mechanism) else mechanism.segments:
         entries = [entry for row in segment.body.inertia for entry in row]
         if not any(entries) or any(_symbols(e) - {*known, *values} for e in entries):
             continue

@@ -15,8 +15,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 UV := .venv-lock/bin/uv
-# One worker has all tests of a file, so that what they share is made once.
-WORKING = -n $(WORKERS) --dist loadscope
+# A worker has files one after the other, so that what their tests share is made once; one that is
+# done takes over half of what the other still has, so that all end at the same time.
+WORKING = -n $(WORKERS) --dist worksteal
 PYTEST = $(BIN)/pytest $(WORKING)
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade) pyproject.toml

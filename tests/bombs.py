@@ -15,11 +15,15 @@ MUCH = 2**28
 
 def zlib_bomb(start: bytes = b"", fill: bytes = b" ") -> bytes:
     """Return a half a megabyte that zlib would make half a gigabyte of."""
-    machine = zlib.compressobj(9)
+    machine = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     piece = fill * (2**22 // len(fill))
-    parts = [machine.compress(start)]
-    parts += [machine.compress(piece) for _ in range(LONG // len(piece))]
-    return b"".join([*parts, machine.flush()])
+    count = LONG // len(piece)
+    # A piece that refers to nothing before it is compressed once, and stands there many times.
+    first, again = (machine.compress(x) + machine.flush(zlib.Z_FULL_FLUSH) for x in (start, piece))
+    check = zlib.adler32(start)
+    for _ in range(count):
+        check = zlib.adler32(piece, check)
+    return b"\x78\xda" + first + count * again + machine.flush() + check.to_bytes(4, "big")
 
 
 def peak_of(task: Callable[[], object]) -> int:

@@ -14,6 +14,7 @@ import pytest
 import chainform as cf
 from chainform.formulations import Formulation
 from chainform.runtime import cache, kernel
+from chainform.search import fast
 from derivation import Derivation, derived_once
 from machine_code import CompiledOnce
 
@@ -84,7 +85,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives as long as the run, and come less often."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(2_000, 20, 20)
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -129,6 +130,12 @@ def derived_graphs() -> Iterator[Derivation]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Formulation, "graph", derived_once(derive))
         yield derive
+
+
+@pytest.fixture
+def short_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a fast reduction of a small graph walk as few steps as that of a large one does."""
+    monkeypatch.setattr(fast, "MOST", fast.FEWEST)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("short_walks")
 def test_the_walk_counts_what_each_stage_enters(tmp_path: Path) -> None:
     walk = walked(EXAMPLES / "four_bar.toml", tmp_path)
     assert list(walk.stages) == ["read", "derive", "reduce", "compile", "simulate", "save", "load"]

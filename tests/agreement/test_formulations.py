@@ -77,6 +77,7 @@ def test_all_formulations_agree(mechanism: cf.Mechanism, seed: int) -> None:
     assert set(first) == set(SHARED)
 
 
+@pytest.mark.usefixtures("cheapest_axes")
 @pytest.mark.parametrize(
     ("name", "output"),
     [

@@ -9,6 +9,8 @@ import chainform as cf
 from sliding_chains import CHAINS, sliding_chain
 from zoo import reference_data
 
+pytestmark = pytest.mark.usefixtures("cheapest_axes")
+
 EQUATIONS = ("mass_matrix", "bias")
 """Inertia matrix and right-hand side, which the paper counts."""
 

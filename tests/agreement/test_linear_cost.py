@@ -9,6 +9,8 @@ import pytest
 import chainform as cf
 from zoo import inertia, rational
 
+pytestmark = pytest.mark.usefixtures("cheapest_axes")
+
 
 def chain(joints: int) -> cf.Mechanism:
     """Return a chain whose axes take turns, every body with a full tensor."""

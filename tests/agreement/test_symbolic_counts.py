@@ -9,6 +9,8 @@ import chainform as cf
 from chainform.graph import Graph, parameter_only
 from modified_dh import ARMS, arm
 
+pytestmark = pytest.mark.usefixtures("cheapest_axes")
+
 PUBLISHED = {
     "puma560": ((345, 296), (301, 240), 36),
     "stanford": ((324, 279), (262, 211), 33),

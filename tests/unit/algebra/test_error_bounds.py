@@ -15,6 +15,8 @@ from chainform.readers import read_text
 from chainform.search.reduction import loses_digits
 from zoo import random_tree
 
+pytestmark = pytest.mark.usefixtures("short_walks")
+
 HEAD = "chainform graph 1\ninput q 0 q1\ninput q 1 q2\n"
 PLAIN = HEAD + "y = q1 + 2*q2\noutput y [1]: y\n"
 AWAY = HEAD + "x = q1 + 1/1000000000000*q2\nz = x - q1\ny = q1 + 2000000000000*z\noutput y [1]: y\n"

@@ -12,6 +12,8 @@ from chainform.algebra.dependencies import groups_needed, needs_more
 from chainform.graph import Builder
 from zoo import random_tree
 
+pytestmark = pytest.mark.usefixtures("short_walks")
+
 PAIRS = [
     ["forward_dynamics", "inverse_dynamics"],
     ["forward_dynamics", "mass_matrix", "inverse_dynamics"],

@@ -23,6 +23,8 @@ from reductions import moving_graph
 from strategies import ALL, Program, examples, programs
 from zoo import reference
 
+pytestmark = pytest.mark.usefixtures("short_walks")
+
 HALF = Fraction(1, 2)
 ANGLES = (LONG + 1) // 12
 

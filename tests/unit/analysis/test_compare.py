@@ -56,6 +56,7 @@ def test_a_spoilt_formulation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("short_walks")
 def test_free_parameters_and_reduced_graphs_agree() -> None:
     found = cf.compare(
         reference("sliding_links_3"),

@@ -13,6 +13,8 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.graph import verify
 
+pytestmark = pytest.mark.usefixtures("short_walks")
+
 ARM = """
 name = "arm"
 [[segments]]

@@ -14,6 +14,8 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 
+pytestmark = pytest.mark.usefixtures("short_walks")
+
 Q, QD = np.array([0.3, -0.4, 0.6]), np.array([0.2, 0.9, -0.5])
 
 

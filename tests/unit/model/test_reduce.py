@@ -224,6 +224,7 @@ def reduced_reference(name: str, outputs: tuple[str, ...], parameters: str) -> c
     return cf.derive(reference(name), outputs, parameters=parameters, reduce="fast")
 
 
+@pytest.mark.usefixtures("short_walks")
 @pytest.mark.parametrize(
     ("name", "outputs", "parameters"),
     [
@@ -243,6 +244,7 @@ def test_a_stored_model_is_reduced_as_far(
     assert [s.cost for s in stored.stages] == [s.cost for s in direct.stages]
 
 
+@pytest.mark.usefixtures("short_walks")
 def test_a_bound_model_is_reduced_as_far_from_the_store(store: Store) -> None:
     model = four_bar(parameters=["a", "g"]).bind({"a": "1/3"})
     store.save(model, "bar")

@@ -54,12 +54,15 @@ def test_a_fast_reduction_waits_for_no_other() -> None:
 def test_the_database_waits_for_a_store(tmp_path: Path) -> None:
     database = ("sqlite3", "sqlalchemy", "psycopg", "chainform.store", "chainform.model.store")
     text = f"""
+import sys
 import chainform as cf
+def loaded():
+    return [name for name in {database!r} if name in sys.modules]
 arm = cf.read({str(EXAMPLES / "four_bar.toml")!r})
 cf.derive(arm, ["gravity"]).evaluate(q=[1.0, -0.8, 1.9])
 cf.simulate(arm, t=0.01)
+assert not loaded(), loaded()
+cf.open_store({str(tmp_path / "models.db")!r})
 """
-    assert imported(text, *database) == ""
-    file = str(tmp_path / "models.db")
-    opened = imported(f"{text}\ncf.open_store({file!r})", *database)
+    opened = imported(text, *database)
     assert opened.split() == [name for name in database if name != "psycopg"]

@@ -69,10 +69,10 @@ def _together(writer: CWriter) -> list[str]:
     copies: list[str] = []
     for argument in function.signature.arguments:
         array, size = argument_name(argument.group), argument.length
-        copies.append(f"    {dialect.real} {array}_[{max(1, size)}];")
-        loop = [f"    for (i = 0; i < {size}; ++i)", f"        {array}_[i] = {array}[i];"]
+        copies.append(f"    {dialect.real} {array}_given[{max(1, size)}];")
+        loop = [f"    for (i = 0; i < {size}; ++i)", f"        {array}_given[i] = {array}[i];"]
         copies += loop if size else [f"    (void){array};"]
-    names = [f"{argument_name(a.group)}_" for a in function.signature.arguments]
+    names = [f"{argument_name(a.group)}_given" for a in function.signature.arguments]
     called = ", ".join([*names, *writer.results, "work"])
     name = f"{dialect.prefix}{function.name}"
     calls = [f"    {name}_{k + 1}({called});" for k in range(writer.count)]

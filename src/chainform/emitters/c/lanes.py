@@ -79,13 +79,15 @@ def batch(package: Package, function: Function) -> list[str]:
         sizes["work"] = writer.schedule.work
     texts = [_lanes(writer, number, list(sizes)) for number in range(writer.count)]
     own = {n: size for n, size in sizes.items() if n != "parameters"}
-    called = ", ".join(n if n == "parameters" else f"{n}_" for n in sizes)
+    called = ", ".join(n if n == "parameters" else f"{n}_lanes" for n in sizes)
     moved = [(n, size) for n, size in arrays if n != "parameters"]
     words = {
         "lanes": str(LANES),
-        "rows": "\n    ".join(f"{kind} {n}_[{max(1, size)}][{LANES}];" for n, size in own.items()),
-        "gather": _moves(moved, "{n}_[k][lane] = {n}[row*{size} + (size_t)k];"),
-        "scatter": _moves(results, "{n}[row*{size} + (size_t)k] = {n}_[k][lane];"),
+        "rows": "\n    ".join(
+            f"{kind} {n}_lanes[{max(1, size)}][{LANES}];" for n, size in own.items()
+        ),
+        "gather": _moves(moved, "{n}_lanes[k][lane] = {n}[row*{size} + (size_t)k];"),
+        "scatter": _moves(results, "{n}[row*{size} + (size_t)k] = {n}_lanes[k][lane];"),
         "calls": "\n".join(f"        {name}_lanes{k + 1}({called});" for k in range(writer.count)),
     }
     return [*texts, dialect.head(function, "_batch") + "\n" + Template(BLOCK).substitute(words)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from chainform.runtime.procedures.language import BOOL, FLOAT, INT, NONE, NUMBER
@@ -42,13 +42,16 @@ class Module:
 
     def alone(self) -> str:
         """Return a module that has the procedures only; what is given comes from another one."""
-        given = [
+        return self.text("\n".join([*self.declarations(self.given), ATTRIBUTES]))
+
+    def declarations(self, names: Collection[str]) -> list[str]:
+        """Return the declarations of what is called and comes from another module, among names."""
+        return [
             f"declare {self.type_of(result)} @{name}"
             f"({', '.join(self.type_of(kind) for kind in kinds)})"
             for name, (kinds, result) in self.given.items()
-            if name in self.called
+            if name in self.called and name in names
         ]
-        return self.text("\n".join([*given, ATTRIBUTES]))
 
     def text(self, before: str = "") -> str:
         """Return the module after other text, which has the attributes #0."""

@@ -9,12 +9,19 @@ is determined on the way. Of all multipliers that fit, those of least norm are t
 
 from __future__ import annotations
 
-from chainform.runtime import Floats, Ints, fmax, fmin, integers
+from functools import cache
+
+from chainform.runtime import Floats, Ints, Translation, fmax, fmin, integers
 from chainform.simulation.machine.factors import (
+    add_right,
     factorised,
+    is_clear,
     largest_of,
+    may_hide,
     measure_rows,
+    measured_rank,
     note_redundant,
+    strengthen,
 )
 from chainform.simulation.machine.layout import SystemLayout
 from chainform.simulation.machine.linear import (
@@ -35,6 +42,21 @@ OPEN = 1e-6
 """A residual that stands for a larger share of q leaves a loop open,"""
 SHUT = 1e-10
 """unless it is smaller than this."""
+
+SELDOM = (
+    *(measured_rank, is_clear, may_hide, strengthen, add_right, note_redundant, measure_rows),
+    *(spread_pivoted, least_norm),
+)
+"""What is called seldom, or does little where nothing is redundant."""
+
+
+@cache
+def seldom() -> Translation:
+    """Return procedures that know a system by its layout only, compiled once for all systems."""
+    translation = Translation({})
+    for procedure in SELDOM:
+        translation.add(procedure)
+    return translation
 
 
 def terms(t: Floats, y: Floats, p: Floats, area: Floats) -> None:

@@ -41,7 +41,7 @@ from chainform.simulation.machine.adapters import (
     look_up,
     procedure_adapter,
 )
-from chainform.simulation.machine.constrained import lasting_change
+from chainform.simulation.machine.constrained import lasting_change, seldom
 from chainform.simulation.machine.contact_modes import switched_rate, switched_state, watched
 from chainform.simulation.machine.factors import ILL, add_right, strengthen
 from chainform.simulation.machine.failures import failure_of, unresisted
@@ -153,6 +153,8 @@ class Machine:
         code = code_of(self._text(), self.target, code_cache if self._python is None else None)
         # The loop is the same for all systems: it is compiled once.
         others = [code_of(around.alone(), self.target, code_cache)]
+        if equations.rows:
+            others.append(code_of(seldom().alone(), self.target, code_cache))
         # The library must live as long as its functions do.
         self._library = Library(code, list(signatures), others)
         self.procedures: dict[str, Callable[..., Any]] = {
@@ -332,7 +334,11 @@ class Machine:
             driven = name in self._driven
             adapters.append(kernel_adapter(name, signature, self.layout, linkage, driven=driven))
         without = {} if self.equations.row_counts.tangential else WITHOUT_FRICTION
-        inner = Translation(given_functions(names), instead=without)
+        others = seldom()
+        given = {
+            name: (others.arguments[name], others.results[name]) for name in sorted(others.entries)
+        }
+        inner = Translation({**given_functions(names), **given}, instead=without)
         if self._driven:
             inner.include(look_up)
             tables = self.efforts.placed_tables(self.equations.mechanism)
@@ -340,7 +346,7 @@ class Machine:
         adapters += self._constrained_adapters(inner)
         adapters += [entrance(outer, called) for outer, called in self._entrances().items()]
         text = together(kernels, NumberType("float64", 1, target.fused), target.lanes("float64"))
-        return inner.text("\n".join([text, *adapters]))
+        return inner.text("\n".join([text, *adapters, *inner.declarations(others.entries)]))
 
     def _constrained_adapters(self, inner: Translation) -> list[str]:
         """Return the functions under constraints, and `events` where something is watched."""

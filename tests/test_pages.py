@@ -28,6 +28,7 @@ ROOT = DOCS.parent
         "docs/closed-loops.md",
         "docs/linearisation.md",
         "docs/programs.md",
+        "docs/languages.md",
         "docs/simulation.md",
         "docs/stops.md",
         "docs/solvers.md",

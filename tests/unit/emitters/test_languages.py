@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -79,6 +80,7 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 # --- tools ----------------------------------------------------------------------------------------
 
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
+PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,10 @@ TOOLS: Mapping[str, Tool] = {
         {"sine": "libm"},
         ("arm", "every_operation"),
     ),
+    "numpy": Tool("numpy", PYTHON),
+    "numpy, single precision": Tool(
+        "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
+    ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
 
@@ -138,10 +144,22 @@ def test_every_language_has_a_tool() -> None:
 
 # --- text -----------------------------------------------------------------------------------------
 
-FORMULAS: Mapping[str, str] = {
-    "c": r"(?:const )?double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);",
+
+@dataclass(frozen=True)
+class Text:
+    """Where inverse dynamics stands in a source, and what the right sides of statements are."""
+
+    head: str
+    end: str
+    formula: str
+    left_out: str = r"\0"
+
+
+OF_ARRAYS = Text("inverse_dynamics(q", "return", r"(?m)^    \w+ = (.*)$", r"\n(?= {8})|tau = .*")
+TEXTS: Mapping[str, Text] = {
+    "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
+    "numpy": OF_ARRAYS,
 }
-"""The right sides of statements in a source, by language."""
 
 
 def operations(formulas: str) -> tuple[int, int]:
@@ -158,9 +176,10 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
     """The first function of the source is inverse dynamics of one state."""
     model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     text = model.emit(language)
-    body = text[text.index("inverse_dynamics(q" if language != "c" else "inverse_dynamics(const") :]
-    body = body[: body.index("\n}")] if "\n}" in body else body
-    formulas = "\n".join("".join(m) for m in re.findall(FORMULAS[language], body))
+    form = TEXTS[language]
+    body = re.sub(form.left_out, "", text[text.index(form.head) :])
+    body = body[: body.index(form.end)]
+    formulas = "\n".join("".join(m) for m in re.findall(form.formula, body))
     count = model.count()
     assert operations(formulas) == (
         count.multiplications,

@@ -21,7 +21,7 @@ from chainform.emitters.infix import (
 )
 from chainform.emitters.package import Function, Package, argument_name
 from chainform.errors import RunError
-from chainform.graph import CALLS
+from chainform.graph import CALLS, GROUPS
 
 LIBRARIES = ("numpy", "scipy", "casadi", "sympy", "mpmath", "jax", "jaxlib", "torch")
 FILES = ("example", "test")
@@ -42,13 +42,15 @@ def check_module_name(package: Package) -> None:
 def check_double(package: Package, why: str) -> None:
     """Refuse single precision where a language has one kind of numbers."""
     if package.is_single:
-        remedy = "leave precision out"
+        remedy = 'leave precision out, or write precision="float64"'
         raise RunError(f"there is no single precision: {why}", element="precision", remedy=remedy)
 
 
 def function_names(package: Package, syntax: Syntax) -> list[str]:
     """Return the names of the functions in Python."""
-    return list(safe_names([f.name for f in package.functions], syntax, ()).values())
+    names = [f.name for f in package.functions]
+    taken = [*(f"{name}_steps" for name in names), *GROUPS, "parameters"]
+    return list(safe_names(names, syntax, taken).values())
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -93,6 +95,11 @@ def statement_lines(statement: str, margin: str = "    ") -> list[str]:
     return bracketed(f"{name} = (", value, ")", margin)
 
 
+def statements(texts: Iterable[str]) -> list[str]:
+    """Return statements of a function as lines."""
+    return [line for text in texts for line in statement_lines(text)]
+
+
 def bracketed(start: str, inside: str, end: str, margin: str = "") -> list[str]:
     """Return a text in one line, or with its inside in lines of their own, broken at blanks."""
     whole = f"{margin}{start}{inside}{end}"
@@ -119,12 +126,10 @@ class FunctionBody:
     statements: Sequence[str]
     entries: Sequence[Sequence[str]]
     """The entries of each result, by rows."""
-    zeros: Sequence[frozenset[int]]
-    """Places of entries that are always zero, for each result."""
 
     def lines(self) -> list[str]:
         """Return everything up to the results as lines of text."""
-        return [line for s in (*self.loads, *self.statements) for line in statement_lines(s)]
+        return statements([*self.loads, *self.statements])
 
 
 def body_of(package: Package, function: Function, syntax: Syntax) -> FunctionBody:
@@ -140,14 +145,11 @@ def body_of(package: Package, function: Function, syntax: Syntax) -> FunctionBod
         given, key=lambda v: (groups.index(definitions.inputs[v].group), definitions.place[v])
     ):
         array = argument_name(definitions.inputs[v].group)
-        value = syntax.entry(array, definitions.place[v])
-        loads.append(syntax.define.format(name=formulas.name(v), value=value))
-    zeros = {v for v, value in graph.number_value.items() if value == 0}
+        loads.append(f"{formulas.name(v)} = {syntax.entry(array, definitions.place[v])}")
     return FunctionBody(
         loads,
         [line for v in order if v not in definitions.inputs for line in formulas.statements(v)],
         [[formulas.name(v) for v in block] for block in blocks],
-        [frozenset(k for k, v in enumerate(block) if v in zeros) for block in blocks],
     )
 
 
@@ -201,16 +203,22 @@ def _array_module(package: Package, library: ArrayLibrary) -> str:
     helpers = Template(library.helpers).substitute(real=package.precision)
     names = function_names(package, syntax)
     texts = [head(package, library.notes, helpers)]
-    every = max(package.functions, key=lambda f: len(f.results), default=None)
-    if every is not None and len(every.results) > 1:
-        listed = ", ".join(f'"{name}"' for name in result_names(every, syntax))
-        lines = bracketed('Results = namedtuple("Results", [', listed, "])")
-        texts.append("\n".join([*lines, '"""What the function of all outputs returns."""']))
+    texts += results_tuple(package, syntax)
     if package.patterns:
         texts.append("\n".join(_patterns(package)))
     for name, function in zip(names, package.functions, strict=True):
         texts.append("\n".join(_array_function(package, function, name, syntax)))
     return "\n\n\n".join(text.rstrip("\n") for text in texts) + "\n"
+
+
+def results_tuple(package: Package, syntax: Syntax) -> list[str]:
+    """Return the text of the named tuple of all results, if there are several."""
+    every = [f for f in package.functions if len(f.results) > 1]
+    if not every:
+        return []
+    listed = ", ".join(f'"{name}"' for name in result_names(every[0], syntax))
+    lines = bracketed('Results = namedtuple("Results", [', listed, "])")
+    return ["\n".join([*lines, '"""What the function of all outputs returns."""'])]
 
 
 def _patterns(package: Package) -> list[str]:
@@ -258,7 +266,7 @@ EXAMPLE = """\
 
 $prepare
 import $name
-
+$definitions
 $arrays
 
 $calls
@@ -319,8 +327,13 @@ raise SystemExit(failed > 0)
 """
 
 
-def example_text(package: Package, prepare: str, array: str, call: str = "{0}({1})") -> str:
-    """Return a script that calls each function at one state."""
+def example_text(
+    package: Package, prepare: str, array: str, call: str = "{0}({1})", definitions: str = ""
+) -> str:
+    """Return a script that calls each function at one state.
+
+    `call` is written with the function, its arguments, and these as symbols of the module.
+    """
     groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
     arrays: list[str] = []
     for group, length in groups.items():
@@ -330,10 +343,11 @@ def example_text(package: Package, prepare: str, array: str, call: str = "{0}({1
         arrays += bracketed(f"{argument_name(group)} = {start}[", listed, f"]{end}")
     calls: list[str] = []
     for name, function in zip(function_names(package, PLAIN), package.functions, strict=True):
-        given = ", ".join(argument_name(a.group) for a in function.signature.arguments)
-        called = call.format(f"{package.name}.{name}", given)
-        calls.append(f'print("{name}:", {called}, sep="\\n")')
-    words = {"name": package.name, "prepare": prepare.strip()}
+        given = [argument_name(a.group) for a in function.signature.arguments]
+        symbols = ", ".join(f"{package.name}.{array}" for array in given)
+        called = call.format(f"{package.name}.{name}", ", ".join(given), symbols)
+        calls += bracketed("print(", f'"{name}:", {called}, sep="\\n"', ")")
+    words = {"name": package.name, "prepare": prepare.strip(), "definitions": definitions}
     return Template(EXAMPLE).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
 
 

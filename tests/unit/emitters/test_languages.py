@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,7 @@ TOOLS: Mapping[str, Tool] = {
         ("arm", "every_operation"),
     ),
     "numpy": Tool("numpy", PYTHON),
+    "casadi": Tool("casadi", PYTHON),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
@@ -159,6 +160,7 @@ OF_ARRAYS = Text("inverse_dynamics(q", "return", r"(?m)^    \w+ = (.*)$", r"\n(?
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "numpy": OF_ARRAYS,
+    "casadi": replace(OF_ARRAYS, head="def inverse_dynamics()"),
 }
 
 

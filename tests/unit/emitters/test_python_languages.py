@@ -14,7 +14,7 @@ import pytest
 import chainform as cf
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-LANGUAGES = ("numpy",)
+LANGUAGES = ("numpy", "casadi")
 
 
 def imported(model: cf.Model, language: str, folder: Path, **options: Any) -> ModuleType:
@@ -96,6 +96,49 @@ def test_integers_are_taken_as_numbers_and_precision_is_kept(tmp_path: Path) -> 
     assert np.allclose(single.gravity(q), double.gravity(q), rtol=1e-5)
 
 
+# --- CasADi ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def casadi() -> Any:
+    """Return CasADi, which has no types."""
+    return importlib.import_module("casadi")
+
+
+def test_casadi_has_natural_shapes_and_derivatives(tmp_path: Path, casadi: Any) -> None:
+    model = arm(["tau", "H", "C", "d(tau)/d(q)"])
+    module = imported(model, "casadi", tmp_path)
+    tau, whole = module.inverse_dynamics(), module.all()
+    assert [tau.name_in(k) for k in range(3)] == ["q", "qd", "qdd"]
+    assert whole.size_out("H") == (6, 6)
+    assert whole.size_out("C") == (36, 6)
+    assert not module.mass_matrix().sparsity_out(0).is_dense()
+    random = np.random.default_rng(4)
+    q, qd, qdd = (random.uniform(-1, 1, 6) for _ in range(3))
+    symbols = [casadi.SX.sym(name, 6) for name in ("q", "qd", "qdd")]
+    jacobian = casadi.Function("jacobian", symbols, [casadi.jacobian(tau(*symbols), symbols[0])])
+    expected = model.evaluate(q=q, qd=qd, qdd=qdd)
+    found = jacobian(q, qd, qdd).full()
+    assert np.allclose(found, expected["derivative(inverse_dynamics,q)"], rtol=1e-10, atol=1e-12)
+    three = whole(q=q, qd=qd, qdd=qdd)["C"].full().reshape(6, 6, 6)
+    assert np.allclose(three, expected["coriolis"], rtol=1e-10, atol=1e-12)
+
+
+def test_casadi_generates_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gravity = imported(arm(["hG"]), "casadi", tmp_path).gravity()
+    monkeypatch.chdir(tmp_path)
+    gravity.generate("gravity.c")
+    assert "int exported_gravity(" in (tmp_path / "gravity.c").read_text()
+
+
+@pytest.mark.parametrize("language", ["casadi"])
+def test_single_precision_is_refused(language: str, tmp_path: Path) -> None:
+    with pytest.raises(cf.Error, match="no single precision") as problem:
+        arm(["hG"]).export(language, tmp_path / "new", precision="float32")
+    assert "float64" in str(problem.value.remedy)
+    assert not (tmp_path / "new").exists()
+
+
 # --- NaN ------------------------------------------------------------------------------------------
 
 
@@ -115,5 +158,6 @@ def test_nan_gives_nan(language: str, tmp_path: Path) -> None:
 
 VALUES: Mapping[str, Callable[[Any, list[float]], Any]] = {
     "numpy": lambda function, q: function(np.array(q)),
+    "casadi": lambda function, q: function()(q).full().ravel(),
 }
 """How a function of q is called with numbers."""

@@ -115,6 +115,7 @@ TOOLS: Mapping[str, Tool] = {
     ),
     "numpy": Tool("numpy", PYTHON),
     "casadi": Tool("casadi", PYTHON),
+    "sympy": Tool("sympy", PYTHON),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
@@ -161,6 +162,7 @@ TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "numpy": OF_ARRAYS,
     "casadi": replace(OF_ARRAYS, head="def inverse_dynamics()"),
+    "sympy": replace(OF_ARRAYS, head="inverse_dynamics_steps()", formula=r'steps\("\w+", (.*)\)'),
 }
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 import chainform as cf
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-LANGUAGES = ("numpy", "casadi")
+LANGUAGES = ("numpy", "casadi", "sympy")
 
 
 def imported(model: cf.Model, language: str, folder: Path, **options: Any) -> ModuleType:
@@ -131,12 +132,37 @@ def test_casadi_generates_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "int exported_gravity(" in (tmp_path / "gravity.c").read_text()
 
 
-@pytest.mark.parametrize("language", ["casadi"])
+@pytest.mark.parametrize("language", ["casadi", "sympy"])
 def test_single_precision_is_refused(language: str, tmp_path: Path) -> None:
     with pytest.raises(cf.Error, match="no single precision") as problem:
         arm(["hG"]).export(language, tmp_path / "new", precision="float32")
     assert "float64" in str(problem.value.remedy)
     assert not (tmp_path / "new").exists()
+
+
+# --- SymPy ----------------------------------------------------------------------------------------
+
+
+def test_sympy_is_exact(tmp_path: Path) -> None:
+    model = arm(["H"])
+    module = imported(model, "sympy", tmp_path)
+    found, (q1, q2, *_) = module.mass_matrix(), module.q
+    assert found.shape == (6, 6)
+    assert found.free_symbols <= set(module.q)
+    assert q1.is_real
+    assert not found.has(sympy.Float)
+    own = sympy.Matrix(model["H"].sympy().tolist())
+    assert sympy.simplify((found - own).diff(q2)[0, 0]) == 0
+    assert sympy.simplify((found - own)[0, 0]) == 0
+
+
+def test_sympy_refuses_formulas_that_are_too_long(tmp_path: Path) -> None:
+    module = imported(arm(["qdd"]), "sympy", tmp_path)
+    with pytest.raises(ValueError, match="call the function with the ending _steps"):
+        module.forward_dynamics()
+    steps, found = module.forward_dynamics_steps()
+    assert len(steps) > 100
+    assert found.shape == (6, 1)
 
 
 # --- NaN ------------------------------------------------------------------------------------------
@@ -156,8 +182,15 @@ def test_nan_gives_nan(language: str, tmp_path: Path) -> None:
     assert np.array_equal(found[:7], [-1, 2, 0, -2, 1, 2, -0.5])
 
 
+def sympy_values(function: Any, q: list[float]) -> Any:
+    """Return what formulas give for numbers."""
+    numbers = dict(zip(function.__globals__["q"], map(sympy.sympify, q), strict=True))
+    return np.array([float(entry.xreplace(numbers)) for entry in function()])
+
+
 VALUES: Mapping[str, Callable[[Any, list[float]], Any]] = {
     "numpy": lambda function, q: function(np.array(q)),
     "casadi": lambda function, q: function()(q).full().ravel(),
+    "sympy": sympy_values,
 }
 """How a function of q is called with numbers."""

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, cpp, cuda, fortran, javascript, latex, llvm, matlab, python, rust
+from chainform.emitters import (
+    c,
+    casadi,
+    cpp,
+    cuda,
+    fortran,
+    javascript,
+    latex,
+    llvm,
+    matlab,
+    numpy,
+    python,
+    rust,
+    sympy,
+)
 from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
@@ -46,6 +60,9 @@ LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "javascript": javascript.emit,
     "matlab": matlab.emit,
     "rust": rust.emit,
+    "numpy": numpy.emit,
+    "casadi": casadi.emit,
+    "sympy": sympy.emit,
 }
 """Languages in which a folder of files is written, the source first."""
 

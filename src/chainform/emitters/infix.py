@@ -91,12 +91,14 @@ def safe_names(names: Iterable[str], syntax: Syntax, taken: Iterable[str]) -> di
     used = {*map(key, taken), *map(key, syntax.keywords)}
     found: dict[str, str] = {}
     for name in names:
-        base = safe = name.replace(".", "_")[: syntax.longest_name]
+        base = name.replace(".", "_").lstrip("_")
+        base = base if base[:1].isalpha() else f"v_{base}"
+        safe = base[: syntax.longest_name]
         number = 1
-        while key(safe) in used or not safe[0].isalpha():
+        while key(safe) in used:
             number += 1
             mark = f"v{number}"
-            safe = f"{base[: syntax.longest_name - len(mark) - 1]}_{mark}".lstrip("_")
+            safe = f"{base[: syntax.longest_name - len(mark) - 1]}_{mark}"
         used.add(key(safe))
         found[name] = safe
     return found

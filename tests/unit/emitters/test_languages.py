@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,7 @@ EIGEN = "EIGEN=-isystem /usr/include/eigen3"
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
+PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,12 @@ TOOLS: Mapping[str, Tool] = {
     ),
     "rustc, sine of the library": Tool(
         "rust", ["make", "test", RUST], {"sine": "libm"}, ("arm", "every_operation")
+    ),
+    "numpy": Tool("numpy", PYTHON),
+    "casadi": Tool("casadi", PYTHON),
+    "sympy": Tool("sympy", PYTHON),
+    "numpy, single precision": Tool(
+        "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
 }
 CASES = [(tool, model) for tool, given in TOOLS.items() for model in given.models]
@@ -286,6 +294,7 @@ class Text:
     left_out: str = r"\0"
 
 
+OF_ARRAYS = Text("inverse_dynamics(q", "return", r"(?m)^    \w+ = (.*)$", r"\n(?= {8})|tau = .*")
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "cpp": Text("inverse_dynamics(const", "\n}", r"Scalar \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
@@ -294,6 +303,9 @@ TEXTS: Mapping[str, Text] = {
     "javascript": Text("inverseDynamics(q", "\n}", r"const \w+ =\s([^;]*);", r"Math\."),
     "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
     "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
+    "numpy": OF_ARRAYS,
+    "casadi": replace(OF_ARRAYS, head="def inverse_dynamics()"),
+    "sympy": replace(OF_ARRAYS, head="inverse_dynamics_steps()", formula=r'steps\("\w+", (.*)\)'),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import c, casadi, latex, llvm, numpy, python, sympy
+from chainform.emitters import c, casadi, jax, latex, llvm, numpy, python, sympy, torch
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
 from chainform.emitters.llvm import NumberType, many, packed, side_by_side, single, together
@@ -33,6 +33,8 @@ LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "numpy": numpy.emit,
     "casadi": casadi.emit,
     "sympy": sympy.emit,
+    "jax": jax.emit,
+    "torch": torch.emit,
 }
 """Languages in which a folder of files is written, the source first."""
 

@@ -81,6 +81,8 @@ MODELS: Mapping[str, Callable[[], cf.Model]] = {
 
 STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
+WITH_STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
+"""With a small torch of our own, on NumPy, instead of PyTorch."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,12 @@ TOOLS: Mapping[str, Tool] = {
     "numpy": Tool("numpy", PYTHON),
     "casadi": Tool("casadi", PYTHON),
     "sympy": Tool("sympy", PYTHON),
+    "jax": Tool("jax", PYTHON),
+    "jax, single precision": Tool("jax", PYTHON, {"precision": "float32"}, ("elements",)),
+    "torch, a stand-in": Tool("torch", WITH_STAND_IN),
+    "torch, a stand-in, single precision": Tool(
+        "torch", WITH_STAND_IN, {"precision": "float32"}, ("arm",)
+    ),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
@@ -161,6 +169,8 @@ OF_ARRAYS = Text("inverse_dynamics(q", "return", r"(?m)^    \w+ = (.*)$", r"\n(?
 TEXTS: Mapping[str, Text] = {
     "c": Text("inverse_dynamics(const", "\n}", r"double \w+ =\s([^;{]*);|\w+ [+]=\s([^;]*);"),
     "numpy": OF_ARRAYS,
+    "jax": OF_ARRAYS,
+    "torch": OF_ARRAYS,
     "casadi": replace(OF_ARRAYS, head="def inverse_dynamics()"),
     "sympy": replace(OF_ARRAYS, head="inverse_dynamics_steps()", formula=r'steps\("\w+", (.*)\)'),
 }

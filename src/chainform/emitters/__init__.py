@@ -11,6 +11,7 @@ from chainform.emitters import (
     cuda,
     fortran,
     javascript,
+    jax,
     latex,
     llvm,
     matlab,
@@ -18,6 +19,7 @@ from chainform.emitters import (
     python,
     rust,
     sympy,
+    torch,
 )
 from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
@@ -63,6 +65,8 @@ LANGUAGES: dict[str, Callable[[Package], Mapping[str, str]]] = {
     "numpy": numpy.emit,
     "casadi": casadi.emit,
     "sympy": sympy.emit,
+    "jax": jax.emit,
+    "torch": torch.emit,
 }
 """Languages in which a folder of files is written, the source first."""
 

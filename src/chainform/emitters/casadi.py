@@ -14,12 +14,12 @@ from chainform.emitters.python_module import (
     bracketed,
     check_double,
     check_module_name,
+    check_text,
     docstring,
     example_text,
     function_names,
     head,
     shown_shapes,
-    test_text,
 )
 from chainform.graph import CALLS
 
@@ -53,7 +53,7 @@ def computed(function, *arguments):
 def mapped(function, *arguments):
     \"""Return the results of all states, computed by a function of all of them.\"""
     columns = [ca.DM(rows).T for rows in arguments]
-    results = built(function).map(CASES).call(columns) if columns else []
+    results = built(function).map(CASES).call(columns)
     parts = [ca.horzsplit(r, max(1, r.shape[1] // CASES)) for r in results]
     return [[x for part in each for x in part.full().ravel().tolist()] for each in parts]
 
@@ -61,16 +61,14 @@ def mapped(function, *arguments):
 WAYS = (one_by_one, mapped)
 """
 CALLED = {name: f"ca.{name}({{0}})" for name in CALLS[1:]}
-SYNTAX = Syntax(
-    KEYWORDS | {"_matrix"}, decimal, CALLED | {"abs": "ca.fabs({0})", "reciprocal": "1.0/{0}"}
-)
+SYNTAX = Syntax(KEYWORDS, decimal, CALLED | {"abs": "ca.fabs({0})", "reciprocal": "1.0/{0}"})
 
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the source first."""
     check_module_name(package)
     check_double(package, "CasADi computes with double; its generated C may have casadi_real=float")
-    names = function_names(package, SYNTAX)
+    names = function_names(package)
     texts = [head(package, NOTES, HELPERS)]
     for name, function in zip(names, package.functions, strict=True):
         texts.append("\n".join(_function(package, function, name)))
@@ -78,7 +76,7 @@ def emit(package: Package) -> dict[str, str]:
     return {
         f"{package.name}.py": "\n\n\n".join(text.rstrip("\n") for text in texts) + "\n",
         "example.py": example_text(package, prepare, "ca.DM({0})", "{0}()({1})"),
-        "test.py": test_text(package, f"from functools import cache\n\n{prepare}", WAYS),
+        "test.py": check_text(package, f"from functools import cache\n\n{prepare}", WAYS),
         "Makefile": MAKEFILE,
     }
 

@@ -25,7 +25,10 @@ from chainform.graph import CALLS, GROUPS
 
 LIBRARIES = ("numpy", "scipy", "casadi", "sympy", "mpmath", "jax", "jaxlib", "torch")
 FILES = ("example", "test")
-WORDS = "np ca jnp batch values float int len tuple print_function _arguments _result Results"
+WORDS = """
+np ca jnp batch float int len tuple namedtuple Results PATTERNS LIMIT steps
+Abs Array Integer Matrix Rational Symbol flatten lambdify preorder_traversal sympify
+"""
 KEYWORDS = frozenset({*keyword.kwlist, *CALLS[1:], *LIBRARIES, *WORDS.split()})
 """Words of Python, names of libraries, and names that our own functions use."""
 
@@ -46,11 +49,11 @@ def check_double(package: Package, why: str) -> None:
         raise RunError(f"there is no single precision: {why}", element="precision", remedy=remedy)
 
 
-def function_names(package: Package, syntax: Syntax) -> list[str]:
+def function_names(package: Package) -> list[str]:
     """Return the names of the functions in Python."""
     names = [f.name for f in package.functions]
     taken = [*(f"{name}_steps" for name in names), *GROUPS, "parameters"]
-    return list(safe_names(names, syntax, taken).values())
+    return list(safe_names(names, Syntax(KEYWORDS, decimal), taken).values())
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -173,6 +176,8 @@ class ArrayLibrary:
     """Functions of the test that call a function: `computed`, and `WAYS`."""
     calls: tuple[tuple[str, str], ...] = ()
     """Functions that are called otherwise than in NumPy."""
+    start: str = ""
+    """The first statement of an example or a test."""
 
     def syntax(self, package: Package) -> Syntax:
         """Return how formulas are written."""
@@ -186,14 +191,12 @@ class ArrayLibrary:
 def array_files(package: Package, library: ArrayLibrary) -> dict[str, str]:
     """Return the files of a folder with functions of arrays."""
     check_module_name(package)
-    words = {"real": package.precision, "alias": library.alias}
-    prepare = Template(library.prepare).substitute(words)
-    array = Template(library.array).substitute(words)
-    ways = Template(library.ways).substitute(words)
+    texts = (library.array, library.ways, library.start)
+    array, ways, start = (Template(text).substitute(real=package.precision) for text in texts)
     return {
         f"{package.name}.py": _array_module(package, library),
-        "example.py": example_text(package, prepare, array),
-        "test.py": test_text(package, prepare, ways),
+        "example.py": example_text(package, library.prepare, array, definitions=start),
+        "test.py": check_text(package, library.prepare, ways, start),
         "Makefile": MAKEFILE,
     }
 
@@ -201,7 +204,7 @@ def array_files(package: Package, library: ArrayLibrary) -> dict[str, str]:
 def _array_module(package: Package, library: ArrayLibrary) -> str:
     syntax = library.syntax(package)
     helpers = Template(library.helpers).substitute(real=package.precision)
-    names = function_names(package, syntax)
+    names = function_names(package)
     texts = [head(package, library.notes, helpers)]
     texts += results_tuple(package, syntax)
     if package.patterns:
@@ -234,11 +237,11 @@ def _array_function(package: Package, function: Function, name: str, syntax: Syn
     given = [(argument_name(a.group), a.length) for a in function.signature.arguments]
     listed = ", ".join(array for array, _ in given)
     sizes = ", ".join(f"{array}=({array}, {length})" for array, length in given)
-    read = ", ".join(["batch", *(array for array, _ in given)])
+    read = f"batch, {listed}" if given else "(batch,)"
     body = body_of(package, function, syntax)
     lines = [f"def {name}({listed}):"]
     lines += docstring([*function.about, "", shown_shapes(function, syntax)])
-    lines += bracketed(f"{read} = _arguments(", sizes, ")", "    ") if given else ["    batch = ()"]
+    lines += bracketed(f"{read} = _arguments(", sizes, ")", "    ")
     lines += body.lines()
     results = result_names(function, syntax)
     shapes = [r.shape for r in function.signature.results]
@@ -276,7 +279,7 @@ TEST = """\
 
 $prepare
 import $name
-
+$start
 CASES = $cases
 INPUTS = {
 $inputs
@@ -313,7 +316,7 @@ def share_of_difference(found, expected):
 passed = failed = 0
 for name, (groups, outputs) in FUNCTIONS.items():
     function = getattr($name, name)
-    for way in WAYS if CASES else ():
+    for way in WAYS[: None if groups else 1] if CASES else ():
         results = way(function, *(INPUTS[group] for group in groups))
         for output, found in zip(outputs, results):
             worst = share_of_difference(found, EXPECTED[output])
@@ -342,7 +345,7 @@ def example_text(
         listed = ", ".join(map(repr, values))
         arrays += bracketed(f"{argument_name(group)} = {start}[", listed, f"]{end}")
     calls: list[str] = []
-    for name, function in zip(function_names(package, PLAIN), package.functions, strict=True):
+    for name, function in zip(function_names(package), package.functions, strict=True):
         given = [argument_name(a.group) for a in function.signature.arguments]
         symbols = ", ".join(f"{package.name}.{array}" for array in given)
         called = call.format(f"{package.name}.{name}", ", ".join(given), symbols)
@@ -351,9 +354,9 @@ def example_text(
     return Template(EXAMPLE).substitute(words, arrays="\n".join(arrays), calls="\n".join(calls))
 
 
-def test_text(package: Package, prepare: str, ways: str) -> str:
+def check_text(package: Package, prepare: str, ways: str, start: str = "") -> str:
     """Return a script that compares each function, called in several ways, at all cases."""
-    names = function_names(package, PLAIN)
+    names = function_names(package)
     groups = list(dict.fromkeys(a.group for f in package.functions for a in f.signature.arguments))
     keys: dict[str, str] = {}
     expected: list[str] = []
@@ -372,6 +375,7 @@ def test_text(package: Package, prepare: str, ways: str) -> str:
     return Template(TEST).substitute(
         name=package.name,
         prepare=prepare.strip(),
+        start=start,
         cases=len(package.cases),
         inputs="\n".join(inputs),
         expected="\n".join(expected),
@@ -384,7 +388,3 @@ def test_text(package: Package, prepare: str, ways: str) -> str:
 def _rows(group: str, rows: Sequence[Sequence[float]]) -> list[str]:
     lines = [line for r in rows for line in bracketed("[", ", ".join(map(repr, r)), "],", " " * 8)]
     return [f'    "{argument_name(group)}": [', *lines, "    ],"]
-
-
-PLAIN = Syntax(KEYWORDS, decimal)
-"""Names of Python, without a library."""

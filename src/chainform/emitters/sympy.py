@@ -15,17 +15,17 @@ from chainform.emitters.python_module import (
     bracketed,
     check_double,
     check_module_name,
+    check_text,
     docstring,
     example_text,
     function_names,
     head,
     statements,
-    test_text,
 )
 
 NOTES = (
     "Numbers are exact; symbols are real. The symbols of the inputs are q[0], qd[0], ...",
-    "A function returns a matrix of the inputs alone; a vector is a column, and a result with three",
+    "A function returns a matrix of the inputs alone; a vector is a column, a result with three",
     "indices an Array. With the ending _steps it returns intermediate results as sympy.cse does,",
     "[(symbol, expression), ...], and the matrix that is made of them:",
     "    steps, matrix = mass_matrix_steps()",
@@ -115,8 +115,6 @@ def of_inputs(function, *arguments):
 
 WAYS = (one_by_one, of_inputs)
 """
-NAMES = """Abs Array Integer Matrix Rational Symbol acos asin atan cos exp flatten log
-preorder_traversal sign sin sqrt sympify tan LIMIT steps lambdify"""
 
 
 def _number(value: Fraction) -> str:
@@ -125,7 +123,7 @@ def _number(value: Fraction) -> str:
 
 
 SYNTAX = Syntax(
-    KEYWORDS.union(NAMES.split()),
+    KEYWORDS,
     _number,
     {"abs": "Abs({0})", "reciprocal": "Integer(1)/{0}"},
     define='{name} = steps("{name}", {value})',
@@ -137,7 +135,7 @@ def emit(package: Package) -> dict[str, str]:
     check_module_name(package)
     check_double(package, "SymPy computes with exact numbers")
     texts = [head(package, NOTES, HELPERS), _symbols(package)]
-    for name, function in zip(function_names(package, SYNTAX), package.functions, strict=True):
+    for name, function in zip(function_names(package), package.functions, strict=True):
         texts += ["\n".join(lines) for lines in _functions(package, function, name)]
     ways = Template(WAYS).substitute(name=package.name)
     prepare = "from functools import cache\n\nfrom sympy import flatten, lambdify\n"
@@ -145,7 +143,7 @@ def emit(package: Package) -> dict[str, str]:
     return {
         f"{package.name}.py": "\n\n\n".join(text.rstrip("\n") for text in texts) + "\n",
         "example.py": example_text(package, "from sympy import lambdify", "{0}", called, EXAMPLE),
-        "test.py": test_text(package, prepare, ways),
+        "test.py": check_text(package, prepare, ways),
         "Makefile": MAKEFILE,
     }
 

@@ -120,6 +120,8 @@ STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
 PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
+WITH_STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
+"""With a small torch of our own, on NumPy, instead of PyTorch."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,12 @@ TOOLS: Mapping[str, Tool] = {
     "numpy": Tool("numpy", PYTHON),
     "casadi": Tool("casadi", PYTHON),
     "sympy": Tool("sympy", PYTHON),
+    "jax": Tool("jax", PYTHON),
+    "jax, single precision": Tool("jax", PYTHON, {"precision": "float32"}, ("elements",)),
+    "torch, a stand-in": Tool("torch", WITH_STAND_IN),
+    "torch, a stand-in, single precision": Tool(
+        "torch", WITH_STAND_IN, {"precision": "float32"}, ("arm",)
+    ),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
@@ -304,6 +312,8 @@ TEXTS: Mapping[str, Text] = {
     "matlab": Text("inverse_dynamics(q", "\nend", r"(?m)^ +\w+ = (.*);$", r"\.\.\.\n *"),
     "rust": Text("inverse_dynamics(q", "\n}", r"let \w+ =\s([^;]*);"),
     "numpy": OF_ARRAYS,
+    "jax": OF_ARRAYS,
+    "torch": OF_ARRAYS,
     "casadi": replace(OF_ARRAYS, head="def inverse_dynamics()"),
     "sympy": replace(OF_ARRAYS, head="inverse_dynamics_steps()", formula=r'steps\("\w+", (.*)\)'),
 }

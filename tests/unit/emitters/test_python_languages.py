@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +20,8 @@ import sympy
 import chainform as cf
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-LANGUAGES = ("numpy", "casadi", "sympy")
+STAND_IN = Path(__file__).parents[2] / "stand_in"
+LANGUAGES = ("numpy", "casadi", "sympy", "jax", "torch")
 
 
 def imported(model: cf.Model, language: str, folder: Path, **options: Any) -> ModuleType:
@@ -30,6 +36,15 @@ def imported(model: cf.Model, language: str, folder: Path, **options: Any) -> Mo
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
+
+
+def printed(folder: Path, script: str) -> list[str]:
+    """Run a script beside an exported module, and return the lines it prints."""
+    places = {**os.environ, "PYTHONPATH": f"{folder}:{STAND_IN}"}
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, env=places, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def arm(outputs: list[str]) -> cf.Model:
@@ -50,13 +65,43 @@ def test_a_name_that_hides_a_module_is_refused(language: str, name: str, tmp_pat
     assert not (tmp_path / "new").exists()
 
 
+AWKWARD = {
+    "_1": "x + 1",
+    "lambda": "y",
+    "np": "2*x",
+    "batch": "[x, class]",
+    "a__b": "x*y",
+    "a_b": "x",
+    "jac": "y + 2",
+    "Results": "[[x, y], [0, class]]",
+    "steps": "x^2",
+    "mass": "y",
+    "mass_steps": "x + y",
+    "number": "1/3",
+}
+"""Outputs with names that Python, a library or the text itself has; the last has no arguments."""
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_outputs_may_have_any_name(language: str, tmp_path: Path) -> None:
-    outputs = {"_1": "x + 1", "lambda": "y", "np": "2*x", "batch": "[x, class]", "a__b": "x*y"}
-    text = cf.read_expressions(outputs).emit(language)
-    compile(text, "source", "exec")
+    model = cf.read_expressions(AWKWARD)
+    text = model.emit(language)
     assert "def lambda_v2(" in text
     assert "def v_1(" in text
+    folder = model.export(language, tmp_path / "new")
+    for script in ("test.py", "example.py"):
+        *_, last = printed(folder, (folder / script).read_text())
+        assert script == "example.py" or re.fullmatch(r"\d\d passed, 0 failed", last)
+
+
+def test_a_wrong_result_fails(tmp_path: Path) -> None:
+    folder = arm(["hG"]).export("numpy", tmp_path / "new", name="exported")
+    source = folder / "exported.py"
+    source.write_text(source.read_text().replace("9.81*", "9.82*"))
+    command = [sys.executable, "test.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "0 passed, 2 failed"
 
 
 # --- NumPy ----------------------------------------------------------------------------------------
@@ -174,14 +219,6 @@ def jumps() -> cf.Model:
     return cf.read_expressions({"f": text})
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_nan_gives_nan(language: str, tmp_path: Path) -> None:
-    found = VALUES[language](imported(jumps(), language, tmp_path).f, [float("nan"), 1.0])
-    assert np.isnan(found).all()
-    found = VALUES[language](imported(jumps(), language, tmp_path / "again").f, [-2.0, 1.0])
-    assert np.array_equal(found[:7], [-1, 2, 0, -2, 1, 2, -0.5])
-
-
 def sympy_values(function: Any, q: list[float]) -> Any:
     """Return what formulas give for numbers."""
     numbers = dict(zip(function.__globals__["q"], map(sympy.sympify, q), strict=True))
@@ -194,3 +231,77 @@ VALUES: Mapping[str, Callable[[Any, list[float]], Any]] = {
     "sympy": sympy_values,
 }
 """How a function of q is called with numbers."""
+
+
+@pytest.mark.parametrize("language", VALUES)
+def test_nan_gives_nan(language: str, tmp_path: Path) -> None:
+    found = VALUES[language](imported(jumps(), language, tmp_path).f, [float("nan"), 1.0])
+    assert np.isnan(found).all()
+    found = VALUES[language](imported(jumps(), language, tmp_path / "again").f, [-2.0, 1.0])
+    assert np.array_equal(found[:7], [-1, 2, 0, -2, 1, 2, -0.5])
+
+
+# --- JAX and PyTorch, in processes of their own ---------------------------------------------------
+
+
+SCRIPTS: Mapping[str, str] = {
+    "jax": """
+import jax
+jax.config.update("jax_enable_x64", True)
+import exported
+for q in ([float("nan"), 1.0], [-2.0, 1.0]):
+    print(exported.f(q).tolist())
+""",
+    "torch": """
+import torch, exported
+for q in ([float("nan"), 1.0], [-2.0, 1.0]):
+    print(exported.f(torch.tensor(q, dtype=torch.float64)).tolist())
+""",
+}
+
+
+@pytest.mark.parametrize("language", SCRIPTS)
+def test_nan_gives_nan_there(language: str, tmp_path: Path) -> None:
+    jumps().export(language, tmp_path / language, name="exported")
+    of_nan, of_numbers = printed(tmp_path / language, SCRIPTS[language])
+    assert of_nan == f"[{', '.join(['nan'] * 8)}]"
+    assert json.loads(of_numbers)[:7] == [-1, 2, 0, -2, 1, 2, -0.5]
+
+
+DERIVATIVES = """
+import jax, numpy as np
+import exported
+try:
+    exported.mass_matrix([0.1]*6)
+except RuntimeError as problem:
+    print(problem)
+jax.config.update("jax_enable_x64", True)
+try:
+    exported.mass_matrix([0.1]*7)
+except ValueError as problem:
+    print(problem)
+try:
+    exported.mass_matrix([1j]*6)
+except TypeError as problem:
+    print(problem)
+q, qd, qdd = np.random.default_rng(5).uniform(-1, 1, (3, 6))
+found = jax.jacfwd(exported.inverse_dynamics)(q, qd, qdd)
+expected = exported.inverse_dynamics_by_q(q, qd, qdd)
+print(np.abs(found - expected).max() < 1e-10 and np.abs(expected).max() > 1)
+energy = lambda qd: qd @ exported.mass_matrix(q) @ qd / 2
+print(np.abs(jax.grad(energy)(qd) - exported.mass_matrix(q) @ qd).max() < 1e-12)
+print(exported.mass_matrix(np.zeros((4, 1, 6))).shape)
+"""
+
+
+@pytest.mark.slow
+def test_jax_differentiates_and_refuses(tmp_path: Path) -> None:
+    arm(["tau", "H", "d(tau)/d(q)"]).export("jax", tmp_path / "jax", name="exported")
+    assert printed(tmp_path / "jax", DERIVATIVES) == [
+        'first say jax.config.update("jax_enable_x64", True)',
+        "q has the shape (..., 6), not (7,)",
+        "q is real, not complex128",
+        "True",
+        "True",
+        "(4, 1, 6, 6)",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import sys
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,8 @@ WORDS = """
 np ca jnp batch float int len tuple namedtuple Results PATTERNS LIMIT steps
 Abs Array Integer Matrix Rational Symbol flatten lambdify preorder_traversal sympify
 """
-KEYWORDS = frozenset({*keyword.kwlist, *CALLS[1:], *LIBRARIES, *WORDS.split()})
+BUILT_IN = [name for name in dir(builtins) if name != "all"]
+KEYWORDS = frozenset({*keyword.kwlist, *BUILT_IN, *CALLS[1:], *LIBRARIES, *WORDS.split()})
 """Words of Python, names of libraries, and names that our own functions use."""
 
 

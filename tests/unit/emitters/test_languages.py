@@ -330,7 +330,7 @@ def operations(formulas: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
+def test_counts_of_the_text_are_those_of_the_model(language: str, update_golden: bool) -> None:
     """The first function of the source is inverse dynamics of one state."""
     model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     text = model.emit(language)
@@ -339,10 +339,16 @@ def test_counts_of_the_text_are_those_of_the_model(language: str) -> None:
     body = body[: body.index(form.end)]
     formulas = "\n".join("".join(m) for m in re.findall(form.formula, body))
     count = model.count()
-    assert operations(formulas) == (
-        count.multiplications,
-        count.additions + count.angle_sums,
-    )
+    found = operations(formulas)
+    assert found == (count.multiplications, count.additions + count.angle_sums)
+    rows = dict(line.split("\t", 1) for line in GOLDEN.read_text("utf-8").splitlines()[1:])
+    row = "\t".join(map(str, (*found, text.count("\n"))))
+    if update_golden:
+        lines = [f"{name}\t{each}\n" for name, each in sorted({**rows, language: row}.items())]
+        head = "language\tmultiplications\tadditions\tlines\n"
+        GOLDEN.write_text(head + "".join(lines), encoding="utf-8")
+    else:
+        assert rows[language] == row
 
 
 def test_names_that_are_keywords_are_refused(tmp_path: Path) -> None:

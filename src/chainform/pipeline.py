@@ -106,8 +106,7 @@ def derive(  # noqa: PLR0913, a front door
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     _check_freedom(source)
-    if forces is not None:
-        source = source.with_forces(forces)
+    source = source if forces is None else source.with_forces(forces)
     method = _formulation(formulation)
     refuse_elements(source, method.name)
     texts = _outputs(_defaults(source, method) if outputs is None else outputs)
@@ -125,8 +124,7 @@ def derive(  # noqa: PLR0913, a front door
         _choice("without", part, PARTS, "part")
     names = [request.name for request in wanted]
     if in_base(source, free):
-        others = [] if isinstance(free, str) else [name for name in free if name != "base"]
-        refuse_in_base(source, names, left_out, others)
+        refuse_in_base(source, names, left_out, [n for n in _patterns(free) if n != "base"])
     elif has_base_bodies(source):
         refuse_base_bodies(source, names)
     if method.name in MASS_CENTRES:
@@ -138,6 +136,11 @@ def derive(  # noqa: PLR0913, a front door
     stage = stage_of("formulation", graph, perf_counter() - began)
     model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
+
+
+def _patterns(free: str | Sequence[str]) -> Sequence[str]:
+    """Return the patterns of names that stay free."""
+    return () if isinstance(free, str) else free
 
 
 def _check_freedom(mechanism: Mechanism) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from chainform.emitters import (
     c,
     casadi,
-    cpp,
-    cuda,
     fortran,
     javascript,
     jax,
@@ -21,7 +19,8 @@ from chainform.emitters import (
     sympy,
     torch,
 )
-from chainform.emitters.binary_folder import object_folder, shared_folder, wasm_folder
+from chainform.emitters.c import cpp, cuda
+from chainform.emitters.c.binary_folder import object_folder, shared_folder, wasm_folder
 from chainform.emitters.definitions import parameters_of
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
 from chainform.emitters.llvm import (

@@ -92,7 +92,7 @@ def _syntax(package: Package) -> Syntax:
 
 
 def _of_programs(package: Package) -> list[str]:
-    """Return names that example and test have beside those of the module."""
+    """Return names that example and test have, apart from those of the module."""
     groups = [argument_name(group) for group in package.groups]
     numbers = range(1, len(package.functions) + 1)
     numbered = [f"{word}{k}" for word in ("expected", "found", "test") for k in numbers]

@@ -174,8 +174,7 @@ class _Writer:
         else:
             table["ends"] = [self.attachment(end) for end in spring.ends or ()]
         numbers = {"stiffness": spring.stiffness, "rest": spring.rest, "damping": spring.damping}
-        preload = {"preload": spring.preload} if spring.preload != ZERO else {}
-        return table | numbers | preload
+        return table | numbers | ({"preload": spring.preload} if spring.preload != ZERO else {})
 
     def force(self, force: Force) -> Table:
         table: Table = {"name": force.name, "joint": self.mechanism.rates[force.rate]}

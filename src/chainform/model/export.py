@@ -50,7 +50,7 @@ SINES = ("own", "libm")
 NATIVE = "native"
 """The processor of this machine."""
 OWN_FILES = ("example", "makefile", "test")
-"""What a folder has beside the source."""
+"""Files of every folder, apart from the source."""
 CONVENTIONS = (
     "Units are m, kg, s, N and rad. Axes are those of the world unless an output says otherwise.",
     ROWS,
@@ -292,8 +292,8 @@ def _cases(
         if "q" in state and len(state["q"]) == model.mechanism.nq:
             state["q"] = with_unit_quaternions(model.mechanism, state["q"])
         with np.errstate(all="ignore"):
-            asked: dict[str, Any] = {g: x[0] if g == "t" else x for g, x in state.items()}
-            found = evaluate_states(graph, model.mechanism, asked, values, None)
+            given_state: dict[str, Any] = {g: x[0] if g == "t" else x for g, x in state.items()}
+            found = evaluate_states(graph, model.mechanism, given_state, values, None)
         if all(np.isfinite(value).all() for value in found.values()):
             inputs = {group: x.tolist() for group, x in state.items()}
             inputs |= {"parameter": free} if "parameter" in arguments else {}

@@ -132,7 +132,7 @@ def _folder(name: str | None) -> Path | None:
 
 
 def _refuse_equations(args: Namespace) -> None:
-    """Refuse what is said about equations where none are written."""
+    """Refuse options of equations where none are written."""
     for option in ("outputs", "define", *OF_DERIVATION, *OF_REDUCTION):
         if getattr(args, option, None) is not None:
             raise ReadError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from string import Template
 
 from chainform.emitters.c.dialect import c_dialect
-from chainform.emitters.c.functions import CWriter
+from chainform.emitters.c.function_text import CWriter
 from chainform.emitters.package import Function, Package, argument_name
 
 LANES = 8

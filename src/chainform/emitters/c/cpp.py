@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.emitters.c.dialect import Dialect, head_lines
-from chainform.emitters.c.functions import single
+from chainform.emitters.c.function_text import single
 from chainform.emitters.c.programs import Programs
 from chainform.emitters.infix import function_names
 from chainform.emitters.package import Function, Package, argument_name

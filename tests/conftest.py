@@ -85,7 +85,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives as long as the run, and come less often."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(2_000, 20, 200)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,7 @@ from chainform.emitters.infix import (
     safe_names,
     single_decimal,
 )
-from chainform.emitters.package import Function, Package, argument_name
+from chainform.emitters.package import Function, Package, argument_name, facts
 from chainform.errors import RunError
 from chainform.graph import CALLS, GROUPS
 
@@ -75,10 +75,8 @@ def docstring(lines: Iterable[str], margin: str = "    ") -> list[str]:
 
 def head(package: Package, notes: Sequence[str], imports: str) -> str:
     """Return the beginning of a module: the model, its inputs, what holds for all functions."""
-    about = [*package.about, "", *notes]
-    for group, lines in package.inputs.items():
-        about += ["", f"{argument_name(group)}:", *(f"    {line}" for line in lines)]
-    return "\n".join([*docstring(about, ""), "", imports.strip(), ""])
+    about = docstring([*facts(package), "", *notes], "")
+    return "\n".join([*about, "", imports.strip(), ""])
 
 
 def shown_shapes(function: Function, syntax: Syntax, dots: str = "..., ") -> str:
@@ -339,9 +337,8 @@ def example_text(
 
     `call` is written with the function, its arguments, and these as symbols of the module.
     """
-    groups = {a.group: a.length for f in package.functions for a in f.signature.arguments}
     arrays: list[str] = []
-    for group, length in groups.items():
+    for group, length in package.groups.items():
         values = package.cases[0].inputs[group] if package.cases else [0.0] * length
         start, end = array.split("{0}")
         listed = ", ".join(map(repr, values))
@@ -359,7 +356,6 @@ def example_text(
 def check_text(package: Package, prepare: str, ways: str, start: str = "") -> str:
     """Return a script that compares each function, called in several ways, at all cases."""
     names = function_names(package)
-    groups = list(dict.fromkeys(a.group for f in package.functions for a in f.signature.arguments))
     keys: dict[str, str] = {}
     expected: list[str] = []
     functions: list[str] = []
@@ -373,7 +369,8 @@ def check_text(package: Package, prepare: str, ways: str, start: str = "") -> st
         given = [argument_name(a.group) for a in function.signature.arguments]
         inside = f"{given}, {[keys[output] for output in outputs]}"
         functions += bracketed(f'"{name}": (', inside, "),", "    ")
-    inputs = [line for g in groups for line in _rows(g, [c.inputs[g] for c in package.cases])]
+    rows = {group: [case.inputs[group] for case in package.cases] for group in package.groups}
+    inputs = [line for group, each in rows.items() for line in _rows(group, each)]
     return Template(TEST).substitute(
         name=package.name,
         prepare=prepare.strip(),

@@ -87,12 +87,6 @@ class Programs:
     checks: Callable[[Function], Sequence[str]] = lambda _: ()
     """Further statements of the test of a function."""
 
-    @property
-    def groups(self) -> dict[str, int]:
-        """The groups of inputs of all functions, with their lengths."""
-        found = [a for f in self.package.functions for a in f.signature.arguments]
-        return {a.group: a.length for a in found}
-
     def _words(self) -> dict[str, str]:
         package = self.package
         words = {"name": package.name, "real": _real(package), "include": self.include}
@@ -104,7 +98,7 @@ class Programs:
         package, kind = self.package, _real(self.package)
         arrays: list[str] = []
         calls: list[str] = []
-        for group, length in self.groups.items():
+        for group, length in package.groups.items():
             values = package.cases[0].inputs[group] if package.cases else [0.0] * length
             arrays.append(_array(package, argument_name(group), values))
         for function in package.functions:
@@ -122,7 +116,7 @@ class Programs:
         """Return a program that compares each function, of one state and of batches."""
         package = self.package
         arrays: list[str] = []
-        for group in self.groups:
+        for group in package.groups:
             rows = [case.inputs[group] for case in package.cases]
             rows = rows[:1] if group == "parameter" else rows
             arrays.append(_array(package, argument_name(group), [x for row in rows for x in row]))

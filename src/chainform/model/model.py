@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from chainform.errors import Error
 from chainform.graph import CALL_NUMBER, Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
-from chainform.model.export import ExportOptions, source_text, write_sources
 from chainform.model.names import (
     entry_counts,
     find_block,
@@ -30,6 +29,9 @@ from chainform.model.states import evaluate_states, exact_values, group_length, 
 from chainform.model.summary import Origin, model_line, model_summary
 from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
+
+if TYPE_CHECKING:
+    from chainform.model.export import ExportOptions
 
 VECTORS = ("q", "qd", "qdd", "tau")
 """Groups of inputs that are quantities of a model as well."""
@@ -167,7 +169,6 @@ class Model:
         graph = self.derived
         if not np.isin(graph.call, [CALL_NUMBER["sign"], CALL_NUMBER["abs"]]).any():
             return ()
-        # A model from the store needs no method of mechanics until then.
         from chainform.formulations import seams
 
         return tuple(seams(graph, self.mechanism, self.outputs))
@@ -251,6 +252,8 @@ class Model:
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the outputs, or of whatever `model[...]` takes: `H[1,1]`."""
+        from chainform.model.export import source_text
+
         return source_text(self, self._selected(outputs), language)
 
     def export(
@@ -265,6 +268,8 @@ class Model:
         There is one function for each output, and one for all; names begin with `name`, by default
         that of the mechanism. `precision` is "float64" or "float32", `sine` is "own" or "libm".
         """
+        from chainform.model.export import write_sources
+
         return write_sources(self, self._selected(outputs), language, folder, options)
 
     def reduce(  # noqa: PLR0913, a front door
@@ -288,10 +293,8 @@ class Model:
         in multiplications. `observe` is called with each stage, `progress` with the steps, the cost
         and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
 
-        A model as it was derived, in memory or in the store, is also tried in other choices of
-        axes. One that is reduced already is reduced further from where it is.
+        A model as it was derived is also tried in other axes; a reduced one is reduced further.
         """
-        # Models from the store, which are reduced already, need not wait for what reduces them.
         from chainform.search import reduce_graph
 
         chosen = effort_of(effort, sine_cost, budget, steps, seed, cores)
@@ -306,7 +309,6 @@ class Model:
 
     def _graphs_in_other_axes(self) -> Iterator[Graph]:
         """Yield the graph in other choices of axes, the cheapest first; none for a reduced one."""
-        # A model from the store needs no method of mechanics until then.
         from chainform.algebra import is_same
         from chainform.formulations import FORMULATIONS, LARGEST, Options
         from chainform.model.own_outputs import extension

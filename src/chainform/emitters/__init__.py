@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
-    from chainform.emitters.c.binary_folder import object_folder, shared_folder, wasm_folder
     from chainform.emitters.definitions import parameters_of
     from chainform.emitters.languages import EMITTERS, LANGUAGES
+    from chainform.emitters.languages.c.binary_folder import (
+        object_folder,
+        shared_folder,
+        wasm_folder,
+    )
     from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
     from chainform.emitters.llvm import (
         LIBRARY,

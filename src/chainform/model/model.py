@@ -183,8 +183,8 @@ class Model:
         numbers = exact_values(values, free)
         defaults = {name: value for name, value in free.items() if value is not None}
         mechanism = with_values(self.mechanism, self.settled, {**defaults, **numbers})
-        fixed = {} if keep_free else numbers
-        left = tuple(p.name for p in mechanism.parameters if p.name in free and p.name not in fixed)
+        unbound = {*free} if keep_free else {*free} - {*numbers}
+        left = tuple(p.name for p in mechanism.parameters if p.name in unbound)
         bind = set_defaults if keep_free else substitute
         return replace(
             self,
@@ -382,9 +382,8 @@ class Model:
         `outputs` takes whatever `model[...]` takes: `model.compile(["H[1,1]"])["H_1_1"](q)`.
         `precision` is "float64" or "float32". Large batches go to `threads` threads, by default
         all cores, in `lanes` lanes, by default those of the processor's vector registers.
-        `code_cache` stores machine code (`store.database.objects`); a model that was loaded from a
-        store has its own. `cpu` names another processor than this machine's, as LLVM
-        does: "x86-64-v3"; CHAINFORM_CPU does so for everything that is compiled.
+        `code_cache` stores machine code (`store.database.objects`); a model from a store has its
+        own. `cpu` names another processor, as LLVM does: "x86-64-v3"; CHAINFORM_CPU does for all.
         """
         place = self.code_cache if code_cache is None else code_cache
         graph = self._selected(outputs)

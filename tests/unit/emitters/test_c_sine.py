@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chainform.emitters.c.sine_text import sine_text
+from chainform.emitters.languages.c.sine_text import sine_text
 
 mpmath: Any = importlib.import_module("mpmath")
 FLAGS = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from chainform.emitters.rust_sine import sine_text
+from chainform.emitters.languages.rust_sine import sine_text
 from chainform.emitters.sine import LIMIT
 
 Values = np.ndarray[Any, Any]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.emitters.c.dialect import Dialect, head_lines
-from chainform.emitters.c.function_text import single
-from chainform.emitters.c.programs import Programs
 from chainform.emitters.infix import function_names
+from chainform.emitters.languages.c.dialect import Dialect, head_lines
+from chainform.emitters.languages.c.function_text import single
+from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Function, Package, argument_name
 from chainform.emitters.signature import ResultArray
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from string import Template
 
-from chainform.emitters.c.batch_text import batch
-from chainform.emitters.c.dialect import c_dialect, comment, head_lines
-from chainform.emitters.c.function_text import single
-from chainform.emitters.c.programs import Programs
-from chainform.emitters.c.sine_text import sine_text
+from chainform.emitters.languages.c.batch_text import batch
+from chainform.emitters.languages.c.dialect import c_dialect, comment, head_lines
+from chainform.emitters.languages.c.function_text import single
+from chainform.emitters.languages.c.programs import Programs
+from chainform.emitters.languages.c.sine_text import sine_text
 from chainform.emitters.package import Package
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import (
+from chainform.emitters import latex, llvm
+from chainform.emitters.languages import (
     c,
     casadi,
     fortran,
     javascript,
     jax,
-    latex,
-    llvm,
     matlab,
     numpy,
     python,
@@ -19,7 +18,7 @@ from chainform.emitters import (
     sympy,
     torch,
 )
-from chainform.emitters.c import cpp, cuda
+from chainform.emitters.languages.c import cpp, cuda
 from chainform.emitters.package import Package
 from chainform.graph import Graph, graph_text
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import Template
 
-from chainform.emitters.c.dialect import c_dialect
-from chainform.emitters.c.function_text import CWriter
+from chainform.emitters.languages.c.dialect import c_dialect
+from chainform.emitters.languages.c.function_text import CWriter
 from chainform.emitters.package import Function, Package, argument_name
 
 LANES = 8

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from math import prod
 
 from chainform.emitters.infix import Syntax, decimal, result_names
-from chainform.emitters.package import Function, Package, argument_name
-from chainform.emitters.python_module import (
+from chainform.emitters.languages.python_module import (
     KEYWORDS,
     MAKEFILE,
     body_of,
@@ -21,6 +20,7 @@ from chainform.emitters.python_module import (
     head,
     shown_shapes,
 )
+from chainform.emitters.package import Function, Package, argument_name
 from chainform.graph import CALLS
 
 NOTES = (

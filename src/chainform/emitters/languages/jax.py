@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chainform.emitters.languages.python_module import ArrayLibrary, array_files
 from chainform.emitters.package import Package
-from chainform.emitters.python_module import ArrayLibrary, array_files
 
 NOTES = (
     "The functions are pure, for jax.jit, jax.vmap and jax.grad. Arguments have any leading",

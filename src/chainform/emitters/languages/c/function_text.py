@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.emitters.c.dialect import Dialect, comment
 from chainform.emitters.infix import FunctionWriter
+from chainform.emitters.languages.c.dialect import Dialect, comment
 from chainform.emitters.package import Function, Package, argument_name
 
 

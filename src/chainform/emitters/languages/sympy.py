@@ -7,8 +7,7 @@ from string import Template
 
 from chainform.emitters.definitions import Definitions
 from chainform.emitters.infix import Formulas, Syntax, result_names
-from chainform.emitters.package import Function, Package, argument_name
-from chainform.emitters.python_module import (
+from chainform.emitters.languages.python_module import (
     KEYWORDS,
     MAKEFILE,
     body_of,
@@ -22,6 +21,7 @@ from chainform.emitters.python_module import (
     head,
     statements,
 )
+from chainform.emitters.package import Function, Package, argument_name
 
 NOTES = (
     "Numbers are exact; symbols are real. The symbols of the inputs are q[0], qd[0], ...",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from string import Template
 
-from chainform.emitters.c import header_text
-from chainform.emitters.c.programs import Programs
+from chainform.emitters.languages.c import header_text
+from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Package, argument_name
 
 

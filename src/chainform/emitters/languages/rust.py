@@ -22,8 +22,8 @@ from chainform.emitters.infix import (
     safe_names,
     single_decimal,
 )
+from chainform.emitters.languages.rust_sine import sine_text
 from chainform.emitters.package import Function, Package, argument_name, facts, label
-from chainform.emitters.rust_sine import sine_text
 from chainform.emitters.signature import ResultArray
 from chainform.graph import CALLS
 

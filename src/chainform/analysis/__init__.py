@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import PrescribedMotion, complete, motion_of
+    from chainform.analysis.result import Result
 
 __all__ = [
     "COMPARED",
@@ -27,6 +28,7 @@ __all__ = [
     "Linearisation",
     "Observer",
     "PrescribedMotion",
+    "Result",
     "StateOptions",
     "UnknownForces",
     "compare",

@@ -204,8 +204,8 @@ def save_run(
     if stored is not None and stored.text == about.get(MECHANISM):
         del about[MECHANISM]
     options = {**about, "outputs": list(record.outputs)}
-    seconds = about.get("seconds")
-    return database.runs.save(reference, name, record.arrays, options, seconds=seconds)
+    kind, seconds = about.get("task", "simulation"), about.get("seconds")
+    return database.runs.save(reference, name, record.arrays, options, kind=kind, seconds=seconds)
 
 
 def load_run(database: Database, reference: str, name: str) -> StoredRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -124,6 +124,34 @@ class PlottableBatch(Moving, Protocol):
     @property
     def energy(self) -> Array:
         """All mechanical energy, (b, m), J."""
+        ...
+
+
+class Tabular(Protocol):
+    """Arrays by name with a row for each state; `rows` names the one that orders them."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism they belong to."""
+        ...
+
+    @property
+    def rows(self) -> str:
+        """The array that orders the rows."""
+        ...
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:
+        """All arrays, (m, ...) each."""
+        ...
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The units of arrays that have one for all entries."""
+        ...
+
+    def columns(self, names: Sequence[str] | None = None) -> dict[str, Array]:
+        """Return columns of numbers by name, (m,) each."""
         ...
 
 

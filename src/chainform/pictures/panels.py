@@ -14,7 +14,7 @@ from chainform.given import Given, near
 from chainform.mechanism import coordinate_units, effort_unit, motion_units
 from chainform.model import CATALOGUE
 from chainform.pictures import colours
-from chainform.pictures.motion import Plottable, PlottableBatch, held_for
+from chainform.pictures.motion import Plottable, PlottableBatch, Tabular, held_for
 
 Array = NDArray[np.float64]
 
@@ -234,6 +234,28 @@ def output_panels(name: str, values: Array) -> list[Panel]:
             f"it has {count} entries", element="what", remedy=f"plot outputs of 1 to {MOST} entries"
         )
     return [Panel(name, unit, _entries(name, values))]
+
+
+def array_panels(table: Tabular, name: str) -> list[Panel]:
+    """Return the panels of one array of a table, or of one column: `q`, `q.elbow`."""
+    mechanism, unit = table.mechanism, table.units.get(name.partition(".")[0], "")
+    shown: dict[str, Callable[[str], str]] = {
+        "q": str,
+        "qd": rate_unit,
+        "qdd": lambda unit: rate_unit(unit, 2),
+        "tau": effort_unit,
+        "drives": effort_unit,
+    }
+    if name in shown and name in table.arrays:
+        names = mechanism.coordinates if name == "q" else mechanism.rates
+        units = coordinate_units(mechanism) if name == "q" else motion_units(mechanism)
+        return _by_unit(name, names, table.arrays[name], units, shown[name])
+    if name in table.arrays:
+        panels = output_panels(name, table.arrays[name])
+        return [replace(panel, unit=unit or panel.unit) for panel in panels]
+    columns = table.columns()
+    chosen = Given(name, "what").choice((*table.arrays, *columns), "array or column")
+    return [Panel(name, unit, (Curve(name, columns[chosen], colours.SERIES[0]),))]
 
 
 def _vector(label: str, unit: str, values: Array) -> Panel:

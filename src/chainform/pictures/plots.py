@@ -30,6 +30,7 @@ from chainform.pictures.layout import (
 from chainform.pictures.motion import (
     Plottable,
     PlottableBatch,
+    Tabular,
     check_motion,
     library,
     target_file,
@@ -38,6 +39,7 @@ from chainform.pictures.motion import (
 from chainform.pictures.panels import (
     INK,
     Panel,
+    array_panels,
     batch_panels,
     panels_of,
 )
@@ -162,6 +164,7 @@ def _figure(
     layout: FigureLayout,
     heading: str,
     draw: Callable[[Any, Panel], None],
+    below: str = "t (s)",
 ) -> Any:
     """Return a figure of panels, whose curves are drawn by a function of axes and panel."""
     figures = library("matplotlib.figure", "plotting", "plot")
@@ -171,7 +174,7 @@ def _figure(
         ax = figure.add_axes(box, sharex=axes[0] if axes else None)
         axes.append(ax)
         draw(ax, panel)
-        _dress(ax, panel, is_last=len(axes) == len(panels))
+        _dress(ax, panel, below if len(axes) == len(panels) else "")
     for legend in layout.legends:
         _legend(axes[legend.panel], panels[legend.panel], legend.rows, legend.columns)
     figure.align_ylabels(axes)
@@ -192,8 +195,8 @@ def _draw_curves(t: Array, ax: Any, panel: Panel) -> None:
         ax.plot(t, curve.values, drawstyle=drawn, **fields, **dots)
 
 
-def _dress(ax: Any, panel: Panel, *, is_last: bool) -> None:
-    """Give a panel that is drawn its name, a grid and a line at zero, and the last one the time."""
+def _dress(ax: Any, panel: Panel, below: str) -> None:
+    """Give a panel that is drawn its name, a grid and a line at zero, and the last one `below`."""
     name = panel.curves[0].name if len(panel.curves) == 1 else panel.label
     ax.set_ylabel(f"{name} ({panel.unit})" if panel.unit else name)
     ax.margins(x=0.0, y=0.1)
@@ -201,8 +204,8 @@ def _dress(ax: Any, panel: Panel, *, is_last: bool) -> None:
     low, high = ax.get_ylim()
     if low < 0 < high:
         ax.axhline(0.0, color="#b4bdc8", linewidth=0.9, zorder=1)
-    if is_last:
-        ax.set_xlabel("t (s)")
+    if below:
+        ax.set_xlabel(below)
     else:
         ax.tick_params(labelbottom=False)
 
@@ -229,6 +232,43 @@ def _legend(ax: Any, panel: Panel, rows: int, columns: int) -> None:
         labelspacing=0.35,
         borderaxespad=0.3,
     )
+
+
+# --- tables of numbers ----------------------------------------------------------------------------
+
+
+def plot_arrays(  # noqa: PLR0913, a front door
+    table: Tabular,
+    what: Sequence[str] | None = None,
+    file: str | PathLike[str] | None = None,
+    *,
+    over: str | None = None,
+    title: str | None = None,
+    width: float = 8.0,
+    height: float = 1.7,
+    dpi: float = 150.0,
+) -> Figure:
+    """Return a figure of arrays or columns over the rows, or over another column.
+
+    `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
+    `over` is the column on the other axis, by default the array that orders the rows.
+    """
+    path = target_file("a plot", file, *METADATA)
+    library("matplotlib", "plotting", "plot")
+    names = [n for n in table.arrays if n != table.rows] if what is None else list(what)
+    panels = [panel for name in names for panel in array_panels(table, name)]
+    (along,) = array_panels(table, over or table.rows)
+    x = along.curves[0].values
+    if not panels or not len(x) or len(along.curves) > 1:
+        remedy = "name arrays with rows, and one column to draw them over"
+        raise RunError("there is nothing to plot", element="what", remedy=remedy)
+    heading = table.mechanism.name if title is None else title
+    layout = layout_of(panels, width, height, bool(heading))
+    with plot_style():
+        below = f"{along.label} ({along.unit})" if along.unit else along.label
+        figure: Any = _figure(panels, layout, heading, partial(_draw_curves, x), below)
+        save_figure(figure, path, dpi)
+    return figure
 
 
 # --- many motions ---------------------------------------------------------------------------------

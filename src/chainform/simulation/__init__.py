@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.execution import Interrupted, MotionError
-    from chainform.simulation.files.formats import FORMS, form_of
+    from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.record import ResultRecord, columns_of
     from chainform.simulation.files.scenario import Scenario
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
@@ -55,6 +56,7 @@ __all__ = [
     "Places",
     "Problem",
     "ProblemOptions",
+    "ResultRecord",
     "Run",
     "Scenario",
     "Solver",
@@ -63,12 +65,14 @@ __all__ = [
     "assemble",
     "check_fixed",
     "check_output",
+    "columns_of",
     "consistent_rates",
     "descend",
     "form_of",
     "free_rates",
     "initial_rest",
     "initial_state",
+    "made_of_file",
     "mobility",
     "needs_runs",
     "parameters_of",
@@ -78,6 +82,7 @@ __all__ = [
     "simulate_batch",
     "values_along",
     "whole_states",
+    "write_record",
 ]
 
 lazy.door(__name__)

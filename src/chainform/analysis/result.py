@@ -1,0 +1,173 @@
+"""The result of a task: named arrays with a row for each state, and a report in words.
+
+Rows are times, points of a path, equilibria, values of a parameter: `rows` names the array that
+orders them. Results are written to files and stores as runs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import ReadError, RunError
+from chainform.given import argument, counted
+from chainform.mechanism import Mechanism
+from chainform.model import StoredRun
+from chainform.readers import native_text, read_text
+from chainform.simulation import ResultRecord, Run, columns_of, form_of, made_of_file, write_record
+from chainform.version import VERSION
+
+Array = NDArray[np.float64]
+SCHEMA = "chainform-result/1"
+SHOWN = 25
+"""The most rows of a table that is printed."""
+WIDEST = 12
+"""The most columns of such a table."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """What a task found.
+
+    `result["q"]` is an array (m, ...) with a row for each state, `report` says in words what was
+    found and what was not, `facts` has single numbers and texts by name. `rows` names the array
+    that orders the rows, such as "t". `table()` is text, `save("found.csv")` writes a file,
+    `plot()` draws arrays over the rows, and `picture()` and `animate()` the mechanism in its poses.
+    `store.save_run(result, "arm", "reach")` puts it into a store.
+    """
+
+    task: str
+    mechanism: Mechanism
+    rows: str
+    arrays: Mapping[str, Array]
+    report: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    units: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Units of arrays that have one for all entries and are no quantities of a run."""
+
+    def __getitem__(self, name: str) -> Array:
+        """Return an array by name, (m, ...)."""
+        given = argument(str(name), name)
+        return self.arrays[given.choice(tuple(self.arrays), f"array of the {self.task}")]
+
+    def __len__(self) -> int:
+        return len(self.arrays[self.rows])
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self), 'row')} of {', '.join(self.arrays)}"
+        return f"<Result of {self.task}, {self.mechanism.name}: {size}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.report, "", self.table()])
+
+    def columns(self, names: Sequence[str] | None = None) -> dict[str, Array]:
+        """Return columns of numbers by name, `q.elbow`; those of all arrays, or of some."""
+        chosen = {name: self[name] for name in (self.arrays if names is None else names)}
+        return columns_of(ResultRecord(chosen, (), {}), self.mechanism)
+
+    def table(self, names: Sequence[str] | None = None) -> str:
+        """Return a table as text: some columns of some rows where there are many."""
+        columns = dict(list(self.columns(names).items())[:WIDEST])
+        chosen = np.unique(np.linspace(0, max(len(self) - 1, 0), SHOWN).round().astype(int))
+        picked = chosen[chosen < len(self)]
+        texts = [[name, *(f"{column[k]:.6g}" for k in picked)] for name, column in columns.items()]
+        widths = [max(map(len, column)) for column in texts]
+        lines = zip(*texts, strict=True)
+        return "\n".join(
+            "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
+            for line in lines
+        )
+
+    # --- files and stores -------------------------------------------------------------------
+
+    def record(self, outputs: Sequence[str] | None = None) -> ResultRecord:
+        """Return the result as plain data; a result has no further outputs."""
+        if outputs:
+            remedy = f"its arrays are {', '.join(self.arrays)}"
+            raise RunError("a result has its own arrays only", element="outputs", remedy=remedy)
+        about = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "task": self.task,
+            "name": self.mechanism.name,
+            "mechanism": native_text(self.mechanism),
+            "rows": self.rows,
+            "report": list(self.report),
+            "facts": dict(self.facts),
+            "units": dict(self.units),
+        }
+        return ResultRecord(dict(self.arrays), (), about)
+
+    @staticmethod
+    def from_record(arrays: Mapping[str, Array], about: Mapping[str, Any]) -> Result:
+        """Return the result of plain data; ReadError where they are not those of one."""
+        if about.get("schema") != SCHEMA:
+            remedy = "a motion is read with chainform.Run.load"
+            raise ReadError(f"there is no result of the form {SCHEMA}", remedy=remedy)
+        table = argument("result", about).table()
+        mechanism = read_text(table["mechanism"].text(), "json")
+        rows = table["rows"].choice(tuple(arrays), "array")
+        lengths = {name: len(array) for name, array in arrays.items()}
+        uneven = [name for name, length in lengths.items() if length != lengths[rows]]
+        if uneven:
+            remedy = "take an undamaged copy, or compute it anew"
+            raise ReadError("arrays have different lengths", element=uneven[0], remedy=remedy)
+        return Result(
+            table["task"].text(),
+            mechanism,
+            rows,
+            dict(arrays),
+            tuple(entry.text() for entry in table["report"].entries()),
+            dict(table["facts"].table().value),
+            {name: unit.text() for name, unit in table["units"].table().items()},
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a file, whose ending tells the form: .parquet, .csv or .npz."""
+        write_record(form_of(path), self.record(), self.mechanism, path)
+
+    @staticmethod
+    def load(source: str | PathLike[str] | StoredRun) -> Result:
+        """Return the result in a file that `save` wrote, or one of a store: `store.run(...)`."""
+        if isinstance(source, StoredRun):
+            return Result.from_record(source.arrays, source.about)
+        return made_of_file(source, lambda record: Result.from_record(record.arrays, record.about))
+
+    # --- pictures ---------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run:
+        """The states as a motion, for pictures and for quantities along it.
+
+        The rows are its times where they are times, and else they follow each other by seconds.
+        """
+        rest = np.zeros((len(self), self.mechanism.nv))
+        t = self["t"] if self.rows == "t" else np.arange(float(len(self)))
+        qd, tau = (self.arrays.get(name, rest) for name in ("qd", "tau"))
+        known = {n: a for n, a in self.arrays.items() if n not in ("t", "q", "qd", "tau")}
+        return Run(self.mechanism, t, self["q"], qd, tau, method=self.task, computed=known)
+
+    def plot(
+        self,
+        what: str | Sequence[str] | None = None,
+        file: str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Return a figure of arrays over the rows, and write it to a file (.svg, .png, .pdf)."""
+        from chainform.pictures import plot_arrays
+
+        names = [what] if isinstance(what, str) else what
+        return plot_arrays(self, names, file, **options)
+
+    def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return or write a moving picture of the poses: a page (.html) or a film."""
+        return self.run.animate(file, **options)
+
+    def picture(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return a picture of the mechanism in its poses, and write it to a file (.png)."""
+        return self.run.picture(file, **options)

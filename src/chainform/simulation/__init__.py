@@ -18,7 +18,8 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
-    from chainform.simulation.equations.contact.laws import Contact, Stop
+    from chainform.simulation.equations.contact.laws import Barriers, Contact, GapContext, Stop
+    from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.evaluate import values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
     from chainform.simulation.equations.initial import (
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
-    from chainform.simulation.equations.parameters import check_fixed, parameters_of
+    from chainform.simulation.equations.parameters import (
+        check_fixed,
+        parameters_of,
+        with_unknowns,
+        without_values,
+    )
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
     from chainform.simulation.files.record import ResultRecord, columns_of
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLOSED",
     "FORMS",
+    "Barriers",
     "BatchInterrupted",
     "BatchRun",
     "ConstraintResiduals",
@@ -49,6 +56,7 @@ __all__ = [
     "EquationBuilder",
     "Event",
     "EventRecord",
+    "GapContext",
     "Impact",
     "Interrupted",
     "Mobility",
@@ -63,6 +71,7 @@ __all__ = [
     "Stop",
     "System",
     "assemble",
+    "barriers_of",
     "check_fixed",
     "check_output",
     "columns_of",
@@ -80,8 +89,11 @@ __all__ = [
     "rest_names",
     "simulate",
     "simulate_batch",
+    "tables_of",
     "values_along",
     "whole_states",
+    "with_unknowns",
+    "without_values",
     "write_record",
 ]
 

@@ -1,0 +1,396 @@
+"""All equilibria that a search from many starts finds.
+
+Starts lie evenly in the range of the coordinates: a sequence with the fractional parts of n times
+roots of primes, shifted by a random amount. From each the loops are closed, then the equations of
+rest are solved (equilibrium_solver.py). Solutions that differ by whole turns are the same where the
+equations are; those of a family are one.
+
+    share not seen      about f1 / n       f1 equilibria met once, in n solutions (Good and Turing)
+    number not seen     at least about f1 (f1 - 1) / (2 (f2 + 1))      f2 those met twice (Chao)
+
+A search does not prove that there are no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.equilibrium_solver import (
+    BALANCED,
+    NEAR,
+    EquilibriumSystem,
+    Flags,
+    equilibrium_system,
+)
+from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
+from chainform.analysis.result import Result
+from chainform.analysis.static_equations import StaticStates
+from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem
+from chainform.errors import RunError
+from chainform.formulations import coordinate_of
+from chainform.given import argument, counted, finite_array
+from chainform.mechanism import JointKind, Mechanism, float_of, known_values
+
+Array = NDArray[np.float64]
+
+MOST_STARTS = 100_000
+MOST_NUMBERS = 20_000_000
+"""The most entries of all matrices of a search."""
+SAME = 1e-6
+"""Equilibria nearer than this, in rad or parts of the size, are one; singular ones at 1e-2."""
+SAME_SINGULAR = 1e-2
+TURN = 2 * np.pi
+
+
+def equilibria(  # noqa: PLR0913, a front door
+    mechanism: Mechanism | str,
+    *,
+    q0: Any = None,
+    starts: int = 200,
+    seed: int = 0,
+    ranges: Mapping[str, Any] | None = None,
+    held: Any = None,
+    forces: Mapping[str, Any] | None = None,
+    signals: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    stops: Any = None,
+    contacts: Any = None,
+    t: float = 0.0,
+) -> Result:
+    """Return the equilibria that a search from many starts finds, those of low energy first.
+
+    `starts` poses are drawn evenly, by `seed`, from the `ranges` of coordinates: {"slide": [0, 1]},
+    by default the limits of joints, one turn, or the size of the mechanism; q0 are poses to start
+    from besides. `held` names coordinates that drives hold, where q0 has them, or gives their
+    values. `forces` are laws by joints, and by the names of unknown forces; `signals` are those of
+    actuators. `stops`, `contacts` and `values` are as in `simulate`; contacts are without friction.
+    Laws of time are taken at `t`.
+
+    Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,
+    multipliers, contact_forces and gaps, potential_energy (of weight and springs), stable (1, 0, or
+    -1 where it is not decided), stiffness (the smallest that small motions meet), growth (the
+    largest real part of the poles, where stiffness does not decide), singular, family (its
+    dimension), residual, and hits: how many starts led there. RunError where none is found.
+    """
+    options = StaticOptions(held, forces, signals, values, stops, contacts, t)
+    problem = static_problem(mechanism, options, q0)
+    search = _Search(problem, ranges, starts, seed, q0)
+    found = search.found()
+    if not found:
+        raise search.nothing()
+    return search.result(found)
+
+
+@dataclass
+class _Found:
+    """An equilibrium, and how many starts led to it."""
+
+    state: StaticStates
+    closed: Flags
+    residual: float
+    stability: Stability
+    hits: int = 1
+
+
+class _Search:
+    """A search from many starts."""
+
+    def __init__(
+        self, problem: StaticProblem, ranges: object, starts: object, seed: object, q0: object
+    ) -> None:
+        self.problem = problem
+        self.mechanism, self.equations = problem.mechanism, problem.equations
+        self.ranges = start_ranges(problem, ranges)
+        number = argument("starts", starts).whole(1, MOST_STARTS)
+        size = self.equations.count * (self.mechanism.nv + sum(self.equations.sizes.values()))
+        if number * size > MOST_NUMBERS:
+            most = max(1, MOST_NUMBERS // size)
+            raise argument("starts", starts).error(
+                f"{number} starts of this mechanism need too much memory", f"give at most {most}"
+            )
+        drawn = start_poses(problem, self.ranges, number, argument("seed", seed).whole())
+        q = np.concatenate([given_poses(problem, q0), drawn])
+        m, sizes = len(q), self.equations.sizes
+        none = np.full(m, np.nan)
+        self.starts = StaticStates(
+            q, np.zeros((m, sizes["x"])), np.zeros((m, sizes["sigma"])), none
+        )
+        self.solved = 0
+
+    # --- solutions ----------------------------------------------------------------------
+
+    def found(self) -> list[_Found]:
+        """Return the equilibria, each once."""
+        scales = self.problem.scales
+        rough = equilibrium_system(self.equations, self.starts, scales)
+        closed, left = rough.close(self.starts)
+        closed = closed[left < NEAR]
+        self.closed = len(closed)
+        if not len(closed):
+            return []
+        self.system = equilibrium_system(self.equations, closed, scales)
+        self.periodic = self._periodic(closed)
+        near, self.left = self.system.descend(closed)
+        near = near[self.left < NEAR]
+        if not len(near):
+            return []
+        states, sizes, active = self.system.refine(near)
+        kept = np.flatnonzero((sizes < BALANCED) & self._is_closed(states))
+        self.solved = len(kept)
+        test = StabilityTest(self.problem, self.system, self._rank(closed))
+        return self._each_once(test, states[kept], sizes[kept], active[kept])
+
+    def _is_closed(self, states: StaticStates) -> Flags:
+        """Whether loops are closed: frames may be turned by half a turn where rows vanish."""
+        residuals = self.problem.residuals
+        if not any(loop.kind == "frame" for loop in residuals.mechanism.loops):
+            return np.ones(len(states), np.bool_)
+        return np.array([np.max(np.abs(residuals.at(q))) < NEAR for q in states.q])
+
+    def _rank(self, states: StaticStates) -> int:
+        """Return how many rows of loops and constraints are independent in general."""
+        part, nv = self.equations.parts["balance"], self.mechanism.nv
+        first = nv + self.equations.sizes["x"]
+        J = self.system.scaled_slopes(states[:8])[:, part, first:][..., : len(self.equations.rows)]
+        return int(np.max(np.linalg.matrix_rank(J, 1e-9), initial=0)) if J.size else 0
+
+    def _periodic(self, states: StaticStates) -> Flags:
+        """Whether a whole turn of a coordinate changes nothing."""
+        few = states[:4]
+        before = self.system.residual(few)
+        found = np.zeros(self.mechanism.nq, np.bool_)
+        for place in range(self.mechanism.nq):
+            if _unit(self.mechanism, place) == "rad":
+                q = few.q.copy()
+                q[:, place] += TURN
+                moved = StaticStates(q, few.x, few.sigma, few.parameter)
+                found[place] = np.abs(self.system.residual(moved) - before).max() < 1e-9
+        return found
+
+    def _each_once(
+        self, test: StabilityTest, states: StaticStates, sizes: Array, active: Flags
+    ) -> list[_Found]:
+        found: list[_Found] = []
+        for k in np.argsort(sizes, kind="stable").tolist():
+            state, closed = states[[k]], active[[k]]
+            same = next((each for each in found if self._is_same(each, state)), None)
+            if same is None:
+                own = _Found(self._wound(state), closed, float(sizes[k]), test.of(state, closed))
+                same = next((each for each in found if self._is_family(each, own)), None)
+                if same is None:
+                    found.append(own)
+                    continue
+            same.hits += 1
+        return sorted(found, key=self._order)
+
+    def _order(self, found: _Found) -> tuple[float, ...]:
+        energy = self.equations.energies(found.state)
+        first = 0.0 if energy is None else float(np.round(energy[0] / self.system.energy, 9))
+        return first, *np.round(found.state.q[0], 6).tolist()
+
+    def _wound(self, state: StaticStates) -> StaticStates:
+        """Return a state without whole turns."""
+        turns = self.periodic * TURN * np.round(state.q / TURN)
+        return StaticStates(state.q - turns, state.x, state.sigma, state.parameter)
+
+    def _is_same(self, found: _Found, state: StaticStates) -> bool:
+        """Whether a state is an equilibrium that is known already."""
+        bound = SAME_SINGULAR if found.stability.is_singular else SAME
+        return self._distance(found.state, state) < bound
+
+    def _distance(self, one: StaticStates, other: StaticStates) -> float:
+        gap = one.q[0] - other.q[0]
+        gap = gap - self.periodic * TURN * np.round(gap / TURN)
+        for part in self.mechanism.quaternions:
+            if one.q[0, part] @ other.q[0, part] < 0:
+                gap[part] = one.q[0, part] + other.q[0, part]
+        units = np.ones(self.mechanism.nq)
+        for rate, scale in enumerate(self.problem.scales):
+            units[coordinate_of(self.mechanism, rate)] = scale
+        return float(np.max(np.abs(gap / units), initial=0.0))
+
+    def _is_family(self, one: _Found, other: _Found) -> bool:
+        """Whether two equilibria belong to one family; its energy is the same everywhere."""
+        if not one.stability.family or one.stability.family != other.stability.family:
+            return False
+        if np.any(one.closed != other.closed):
+            return False
+        energies = [self.equations.energies(each.state) for each in (one, other)]
+        if self.mechanism.forces or energies[0] is None or energies[1] is None:
+            return True
+        return abs(energies[0][0] - energies[1][0]) < 1e-7 * self.system.energy
+
+    # --- result -------------------------------------------------------------------------
+
+    def nothing(self) -> RunError:
+        """Return the error of a search without a result."""
+        mechanism = self.mechanism
+        if not self.closed:
+            message = f"from none of {len(self.starts)} starts could loops and constraints be closed"
+            remedy = "give a pose near a closed one as q0, or ranges of coordinates"
+        else:
+            left = float(np.min(self.left)) * self.system.energy
+            message = (
+                f"no equilibrium was found from {len(self.starts)} starts: at best {left:.3g} N m, "
+                "or N times the size, is left over"
+            )
+            remedy = "forces may have nothing to balance them: hold a joint with held, give stops, "
+            remedy += "or more starts and other ranges"
+        return RunError(message, file=mechanism.file, element="equilibria", remedy=remedy)
+
+    def result(self, found: Sequence[_Found]) -> Result:
+        """Return the equilibria as arrays."""
+        equations, mechanism = self.equations, self.mechanism
+        states = StaticStates(*map(np.concatenate, zip(*(f.state.arrays for f in found), strict=True)))
+        arrays = {"equilibrium": np.arange(1.0, len(found) + 1)}
+        arrays |= static_arrays(self.problem, states)
+        each = [f.stability for f in found]
+        arrays |= {
+            "stable": np.array([s.stable for s in each]),
+            "stiffness": np.array([s.stiffness for s in each]),
+            "singular": np.array([float(s.is_singular) for s in each]),
+            "family": np.array([float(s.family) for s in each]),
+            "residual": np.array([f.residual for f in found]) * self.system.energy,
+            "hits": np.array([float(f.hits) for f in found]),
+        }
+        if any(not np.isnan(s.growth) for s in each):
+            arrays["growth"] = np.array([s.growth for s in each])
+        facts = {
+            "starts": len(self.starts),
+            "closed": self.closed,
+            "solved": self.solved,
+            "rows": list(equations.rows),
+            "contacts": list(equations.contacts),
+        }
+        units = {"potential_energy": "J", "growth": "1/s", "residual": "N m"}
+        report = _report(self, found)
+        return Result("equilibria", mechanism, "equilibrium", arrays, report, facts, units)
+
+
+def _report(search: _Search, found: Sequence[_Found]) -> tuple[str, ...]:
+    """Return what was found in words, and what a search cannot promise."""
+    stable = [f.stability.stable for f in found]
+    once, twice = (sum(f.hits == n for f in found) for n in (1, 2))
+    lines = [
+        f"{counted(len(found), 'equilibrium').replace('equilibriums', 'equilibria')} of "
+        f"{search.mechanism.name}: {stable.count(1.0)} stable, {stable.count(0.0)} unstable, "
+        f"{stable.count(-1.0)} not decided",
+        f"{len(search.starts)} starts, {search.closed} of them closed, {search.solved} led to an "
+        f"equilibrium; {once} met once, so that about {once / search.solved:.1%} of further starts "
+        f"would find another one, and at least about {once * (once - 1) / (2 * twice + 2):.0f} "
+        "are missing",
+        "a search from starts does not prove that there are no more",
+    ]
+    names = search.mechanism.rates
+    for number, each in enumerate(found, 1):
+        stability = each.stability
+        if stability.family:
+            moves = "; ".join(names_of(d, names) for d in stability.free.T)
+            lines.append(f"equilibrium {number} is one of a family: it moves freely along {moves}")
+        elif stability.is_lost:
+            lines.append(f"equilibrium {number} is a singular position of loops or constraints")
+        elif stability.is_singular:
+            moves = "; ".join(names_of(d, names) for d in stability.free.T)
+            lines.append(f"equilibrium {number} is singular: no stiffness along {moves}")
+    return (*lines, *search.problem.notes)
+
+
+def static_arrays(problem: StaticProblem, states: StaticStates) -> dict[str, Array]:
+    """Return the arrays of states at rest: q, drives, states of actuators, forces, gaps, energy."""
+    equations, mechanism = problem.equations, problem.mechanism
+    own = len(equations.moving.holonomic)
+    count = len(equations.rows)
+    tau = np.zeros((len(states), mechanism.nv))
+    tau[:, list(problem.held)] = states.sigma[:, own:count]
+    arrays = {"q": states.q, "tau": tau}
+    if states.x.shape[1]:
+        arrays["x"] = states.x
+    if own:
+        arrays["multipliers"] = states.sigma[:, :own]
+    if equations.contacts:
+        arrays["contact_forces"] = states.sigma[:, count:]
+        arrays["gaps"] = equations.values(states)[:, equations.parts["gaps"]]
+    energies = equations.energies(states)
+    if energies is not None:
+        arrays["potential_energy"] = energies
+    return arrays
+
+
+# --- starts -----------------------------------------------------------------------------------
+
+
+def _unit(mechanism: Mechanism, place: int) -> str:
+    """Return the unit of a coordinate; that of an entry of a quaternion is empty."""
+    record = mechanism.coordinate_records[place]
+    if record.segment < 0:
+        return record.unit or "m"
+    kind = mechanism.segments[record.segment].joint.kind
+    if kind.has_quaternion:
+        return "" if any(p.start <= place < p.stop for p in mechanism.quaternions) else "m"
+    return "rad" if kind is JointKind.REVOLUTE else "m"
+
+
+def start_ranges(problem: StaticProblem, given: object) -> Array:
+    """Return the range of each coordinate, (nq, 2)."""
+    mechanism, known = problem.mechanism, known_values(problem.mechanism)
+    size = float(np.max(problem.scales, initial=1.0))
+    ranges = np.zeros((mechanism.nq, 2))
+    for place in range(mechanism.nq):
+        reach = np.pi if _unit(mechanism, place) == "rad" else size
+        ranges[place] = -reach, reach
+        record = mechanism.coordinate_records[place]
+        limits = mechanism.segments[record.segment].joint.limits if record.segment >= 0 else None
+        for side, end in enumerate(("lower", "upper")):
+            bound = None if limits is None else getattr(limits, end)
+            if bound is not None:
+                ranges[place, side] = float_of(bound, known)
+                if not ranges[place, 0] < ranges[place, 1]:
+                    ranges[place, 1 - side] = ranges[place, side] + (1 - 2 * side) * 2 * reach
+    table = argument("ranges", {} if given is None else given)
+    for name, pair in table.table(remedy='write {"slide": [0, 1]}').items():
+        low, high = (end.number() for end in pair.entries(2))
+        if not low < high:
+            raise pair.error("the range is empty", "write the lower end first")
+        ranges[mechanism.coordinate_index(name)] = low, high
+    return ranges
+
+
+def start_poses(problem: StaticProblem, ranges: Array, number: int, seed: int) -> Array:
+    """Return poses that lie evenly in ranges, (number, nq); quaternions in all directions."""
+    mechanism = problem.mechanism
+    shift = np.random.default_rng(seed).random(mechanism.nq)
+    roots = np.sqrt(list(islice(_primes(), mechanism.nq)))
+    parts = np.mod(shift + np.arange(1.0, number + 1)[:, None] * roots, 1.0)
+    q = ranges[:, 0] + parts * (ranges[:, 1] - ranges[:, 0])
+    for part in mechanism.quaternions:
+        a, b, c = parts[:, part][:, :3].T
+        inner, outer = np.sqrt(1 - a), np.sqrt(a)
+        angles = TURN * b, TURN * c
+        q[:, part] = np.stack(
+            [inner * np.sin(angles[0]), inner * np.cos(angles[0]), outer * np.sin(angles[1]),
+             outer * np.cos(angles[1])], axis=1,
+        )
+    for rate, value in problem.held.items():
+        q[:, coordinate_of(mechanism, rate)] = value
+    return q
+
+
+def _primes() -> Any:
+    return (n for n in count(2) if all(n % k for k in range(2, int(n**0.5) + 1)))
+
+
+def given_poses(problem: StaticProblem, q0: Any) -> Array:
+    """Return the poses that are given to start from, (m, nq)."""
+    if q0 is None:
+        return np.zeros((0, problem.mechanism.nq))
+    if isinstance(q0, Mapping):
+        return problem.pose(q0)[None]
+    array = finite_array("q0", q0)
+    rows = array if array.ndim == 2 else array[None]
+    return np.array([problem.pose(row) for row in rows]).reshape(-1, problem.mechanism.nq)

@@ -1,8 +1,6 @@
 """All equilibria that a search from many starts finds.
 
-Starts lie evenly in the range of the coordinates: a sequence with the fractional parts of n times
-roots of primes, shifted by a random amount. From each the loops are closed, then the equations of
-rest are solved (equilibrium_solver.py). Solutions that differ by whole turns are the same where the
+From each start the loops are closed, then the equations of rest are solved (equilibrium_solver.py). Solutions that differ by whole turns are the same where the
 equations are; those of a family are one.
 
     share not seen      about f1 / n       f1 equilibria met once, in n solutions (Good and Turing)
@@ -15,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
-from typing import Any
+from os import PathLike
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +26,21 @@ from chainform.analysis.equilibrium_solver import (
     Flags,
     equilibrium_system,
 )
+from chainform.analysis.equilibrium_starts import (
+    TURN,
+    given_poses,
+    start_poses,
+    start_ranges,
+    unit_of,
+)
 from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
 from chainform.analysis.result import Result
-from chainform.analysis.static_equations import StaticStates
+from chainform.analysis.static_equations import StaticStates, joined
 from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
-from chainform.given import argument, counted, finite_array
-from chainform.mechanism import JointKind, Mechanism, float_of, known_values
+from chainform.given import argument, counted
+from chainform.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -45,32 +50,23 @@ MOST_NUMBERS = 20_000_000
 SAME = 1e-6
 """Equilibria nearer than this, in rad or parts of the size, are one; singular ones at 1e-2."""
 SAME_SINGULAR = 1e-2
-TURN = 2 * np.pi
 
 
-def equilibria(  # noqa: PLR0913, a front door
-    mechanism: Mechanism | str,
+def equilibria(
+    mechanism: Mechanism | str | PathLike[str],
     *,
     q0: Any = None,
     starts: int = 200,
     seed: int = 0,
     ranges: Mapping[str, Any] | None = None,
-    held: Any = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    values: Mapping[str, Any] | None = None,
-    stops: Any = None,
-    contacts: Any = None,
-    t: float = 0.0,
+    **acting: Unpack[StaticOptions],
 ) -> Result:
     """Return the equilibria that a search from many starts finds, those of low energy first.
 
     `starts` poses are drawn evenly, by `seed`, from the `ranges` of coordinates: {"slide": [0, 1]},
     by default the limits of joints, one turn, or the size of the mechanism; q0 are poses to start
-    from besides. `held` names coordinates that drives hold, where q0 has them, or gives their
-    values. `forces` are laws by joints, and by the names of unknown forces; `signals` are those of
-    actuators. `stops`, `contacts` and `values` are as in `simulate`; contacts are without friction.
-    Laws of time are taken at `t`.
+    from besides. `held`, `forces`, `signals`, `values`, `stops`, `contacts` and `t` are those of
+    `StaticOptions`.
 
     Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,
     multipliers, contact_forces and gaps, potential_energy (of weight and springs), stable (1, 0, or
@@ -78,8 +74,7 @@ def equilibria(  # noqa: PLR0913, a front door
     largest real part of the poles, where stiffness does not decide), singular, family (its
     dimension), residual, and hits: how many starts led there. RunError where none is found.
     """
-    options = StaticOptions(held, forces, signals, values, stops, contacts, t)
-    problem = static_problem(mechanism, options, q0)
+    problem = static_problem(mechanism, acting, q0)
     search = _Search(problem, ranges, starts, seed, q0)
     found = search.found()
     if not found:
@@ -166,7 +161,7 @@ class _Search:
         before = self.system.residual(few)
         found = np.zeros(self.mechanism.nq, np.bool_)
         for place in range(self.mechanism.nq):
-            if _unit(self.mechanism, place) == "rad":
+            if unit_of(self.mechanism, place) == "rad":
                 q = few.q.copy()
                 q[:, place] += TURN
                 moved = StaticStates(q, few.x, few.sigma, few.parameter)
@@ -232,7 +227,9 @@ class _Search:
         """Return the error of a search without a result."""
         mechanism = self.mechanism
         if not self.closed:
-            message = f"from none of {len(self.starts)} starts could loops and constraints be closed"
+            message = (
+                f"from none of {len(self.starts)} starts could loops and constraints be closed"
+            )
             remedy = "give a pose near a closed one as q0, or ranges of coordinates"
         else:
             left = float(np.min(self.left)) * self.system.energy
@@ -247,7 +244,7 @@ class _Search:
     def result(self, found: Sequence[_Found]) -> Result:
         """Return the equilibria as arrays."""
         equations, mechanism = self.equations, self.mechanism
-        states = StaticStates(*map(np.concatenate, zip(*(f.state.arrays for f in found), strict=True)))
+        states = joined([f.state for f in found])
         arrays = {"equilibrium": np.arange(1.0, len(found) + 1)}
         arrays |= static_arrays(self.problem, states)
         each = [f.stability for f in found]
@@ -320,77 +317,3 @@ def static_arrays(problem: StaticProblem, states: StaticStates) -> dict[str, Arr
     if energies is not None:
         arrays["potential_energy"] = energies
     return arrays
-
-
-# --- starts -----------------------------------------------------------------------------------
-
-
-def _unit(mechanism: Mechanism, place: int) -> str:
-    """Return the unit of a coordinate; that of an entry of a quaternion is empty."""
-    record = mechanism.coordinate_records[place]
-    if record.segment < 0:
-        return record.unit or "m"
-    kind = mechanism.segments[record.segment].joint.kind
-    if kind.has_quaternion:
-        return "" if any(p.start <= place < p.stop for p in mechanism.quaternions) else "m"
-    return "rad" if kind is JointKind.REVOLUTE else "m"
-
-
-def start_ranges(problem: StaticProblem, given: object) -> Array:
-    """Return the range of each coordinate, (nq, 2)."""
-    mechanism, known = problem.mechanism, known_values(problem.mechanism)
-    size = float(np.max(problem.scales, initial=1.0))
-    ranges = np.zeros((mechanism.nq, 2))
-    for place in range(mechanism.nq):
-        reach = np.pi if _unit(mechanism, place) == "rad" else size
-        ranges[place] = -reach, reach
-        record = mechanism.coordinate_records[place]
-        limits = mechanism.segments[record.segment].joint.limits if record.segment >= 0 else None
-        for side, end in enumerate(("lower", "upper")):
-            bound = None if limits is None else getattr(limits, end)
-            if bound is not None:
-                ranges[place, side] = float_of(bound, known)
-                if not ranges[place, 0] < ranges[place, 1]:
-                    ranges[place, 1 - side] = ranges[place, side] + (1 - 2 * side) * 2 * reach
-    table = argument("ranges", {} if given is None else given)
-    for name, pair in table.table(remedy='write {"slide": [0, 1]}').items():
-        low, high = (end.number() for end in pair.entries(2))
-        if not low < high:
-            raise pair.error("the range is empty", "write the lower end first")
-        ranges[mechanism.coordinate_index(name)] = low, high
-    return ranges
-
-
-def start_poses(problem: StaticProblem, ranges: Array, number: int, seed: int) -> Array:
-    """Return poses that lie evenly in ranges, (number, nq); quaternions in all directions."""
-    mechanism = problem.mechanism
-    shift = np.random.default_rng(seed).random(mechanism.nq)
-    roots = np.sqrt(list(islice(_primes(), mechanism.nq)))
-    parts = np.mod(shift + np.arange(1.0, number + 1)[:, None] * roots, 1.0)
-    q = ranges[:, 0] + parts * (ranges[:, 1] - ranges[:, 0])
-    for part in mechanism.quaternions:
-        a, b, c = parts[:, part][:, :3].T
-        inner, outer = np.sqrt(1 - a), np.sqrt(a)
-        angles = TURN * b, TURN * c
-        q[:, part] = np.stack(
-            [inner * np.sin(angles[0]), inner * np.cos(angles[0]), outer * np.sin(angles[1]),
-             outer * np.cos(angles[1])], axis=1,
-        )
-    for rate, value in problem.held.items():
-        q[:, coordinate_of(mechanism, rate)] = value
-    return q
-
-
-def _primes() -> Any:
-    return (n for n in count(2) if all(n % k for k in range(2, int(n**0.5) + 1)))
-
-
-def given_poses(problem: StaticProblem, q0: Any) -> Array:
-    """Return the poses that are given to start from, (m, nq)."""
-    if q0 is None:
-        return np.zeros((0, problem.mechanism.nq))
-    if isinstance(q0, Mapping):
-        return problem.pose(q0)[None]
-    array = finite_array("q0", q0)
-    rows = array if array.ndim == 2 else array[None]
-    return np.array([problem.pose(row) for row in rows]).reshape(-1, problem.mechanism.nq)

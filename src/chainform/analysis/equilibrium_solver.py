@@ -69,7 +69,9 @@ class EquilibriumSystem:
         last = len(self.columns)
         return slice(last - len(self.equations.contacts), last)
 
-    def contact_values(self, states: StaticStates, values: Array | None = None) -> tuple[Array, Array]:
+    def contact_values(
+        self, states: StaticStates, values: Array | None = None
+    ) -> tuple[Array, Array]:
         """Return gaps and pushes in their units, (m, contacts)."""
         values = self.equations.values(states) if values is None else values
         count = len(self.equations.contacts)
@@ -239,11 +241,16 @@ def equilibrium_system(
     for name in ("rows", "gaps"):
         rows[parts[name]] = _factors(slopes[:, parts[name], :nv] * scales)
     # J^T s, with the gradient of each row of length 1, is an energy.
-    columns[nv + nx :] = 1.0 / np.where(
-        (size := _lengths(np.swapaxes(slopes[:, parts["balance"], nv + nx :], 1, 2) * scales)) > 0,
-        size,
-        1.0,
-    ) * energy
+    columns[nv + nx :] = (
+        1.0
+        / np.where(
+            (size := _lengths(np.swapaxes(slopes[:, parts["balance"], nv + nx :], 1, 2) * scales))
+            > 0,
+            size,
+            1.0,
+        )
+        * energy
+    )
     return EquilibriumSystem(equations, rows, columns, energy)
 
 

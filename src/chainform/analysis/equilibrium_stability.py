@@ -213,17 +213,21 @@ class StabilityTest:
         own = state[np.zeros(nv, np.intp)]
         zeros = {g: np.zeros((nv, n)) for g, n in sizes.items() if g not in ("q", "x", "sigma")}
         columns = {**zeros, **self.equations.columns(own), "direction": np.eye(nv)}
-        M, D = (output(columns, nv)[:, self.equations.parts["balance"]].T for output in self._rate_slopes)
+        M, D = (
+            output(columns, nv)[:, self.equations.parts["balance"]].T
+            for output in self._rate_slopes
+        )
         return M, D
 
-    def _driven_poles(
-        self, state: StaticStates, closed: Flags
-    ) -> NDArray[np.complex128] | None:
+    def _driven_poles(self, state: StaticStates, closed: Flags) -> NDArray[np.complex128] | None:
         """Return the poles with states of actuators; none where contacts or held joints act."""
         problem = self.problem
         if closed.any() or problem.held or problem.barriers.stiff:
             return None
-        mechanism, constants = problem.barriers.bare(problem.mechanism), self.equations.columns(state)
+        mechanism, constants = (
+            problem.barriers.bare(problem.mechanism),
+            self.equations.columns(state),
+        )
         still = np.zeros(mechanism.nv)
         x = whole_states(mechanism, state.q[0], still, state.x[0])
         u = np.atleast_2d(constants["u"])[0]

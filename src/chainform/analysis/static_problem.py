@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +44,22 @@ FRICTION = (
 )
 
 
-@dataclass(frozen=True)
-class StaticOptions:
-    """What acts on a mechanism at rest, as it was given."""
+class StaticOptions(TypedDict, total=False):
+    """What acts on a mechanism at rest.
 
-    held: Any = None
-    forces: Any = None
-    signals: Any = None
-    values: Any = None
-    stops: Any = None
-    contacts: Any = None
-    t: Any = 0.0
+    `held` names coordinates that drives hold, where q0 has them, or gives their values. `forces`
+    are laws by joints, and by names of unknown forces; `signals` numbers by actuators. `values`,
+    `stops` and `contacts` are as in `simulate`; contacts are without friction. Laws of time are
+    taken at `t` (s).
+    """
+
+    held: Any
+    forces: Mapping[str, Any]
+    signals: Mapping[str, Any]
+    values: Mapping[str, Any]
+    stops: Any
+    contacts: Any
+    t: float
 
 
 @dataclass(frozen=True)
@@ -95,27 +100,28 @@ class StaticProblem:
 
 def static_problem(
     source: Any,
-    options: StaticOptions,
+    options: Mapping[str, Any],
     q0: Any = None,
     parameter: str | None = None,
     span: tuple[float, float] = (0.0, 0.0),
 ) -> StaticProblem:
     """Return the problem, all of it checked; a held coordinate without a value has that of q0."""
     mechanism = source if isinstance(source, Mechanism) else read(source)
-    t = argument("t", options.t).number()
+    given = argument("options", options).table(StaticOptions.__annotations__).value
+    t = argument("t", given.get("t", 0.0)).number()
     signal = None if parameter is None else _signal(mechanism, parameter)
     if parameter is not None and signal is None:
-        mechanism = _with_parameter(mechanism, parameter, options, span)
+        mechanism = _with_parameter(mechanism, parameter, given, span)
     else:
-        mechanism = parameters_of(mechanism, options.values).mechanism
-    mechanism = _with_forces(mechanism, options.forces)
-    tables = (tables_of(options.stops), tables_of(options.contacts))
+        mechanism = parameters_of(mechanism, given.get("values")).mechanism
+    mechanism = _with_forces(mechanism, given.get("forces"))
+    tables = (tables_of(given.get("stops")), tables_of(given.get("contacts")))
     barriers = barriers_of(mechanism, *tables, without=("friction",))
-    held = _held(mechanism, options.held, q0)
+    held = _held(mechanism, given.get("held"), q0)
     free = barriers.bare(mechanism)
     if parameter is not None and signal is None:
         free = without_values(free, [parameter])
-    constants = {"t": np.array([t]), "u": _signals(mechanism, options.signals)}
+    constants = {"t": np.array([t]), "u": _signals(mechanism, given.get("signals"))}
     equations = static_equations(parametrise(free, "numeric"), barriers, held, constants, signal)
     notes = _notes(mechanism, barriers, equations, t)
     return StaticProblem(mechanism, equations, barriers, held, t, notes)
@@ -196,13 +202,13 @@ def _has_quaternion(mechanism: Mechanism, rate: int) -> bool:
 
 
 def _with_parameter(
-    mechanism: Mechanism, name: str, options: StaticOptions, span: tuple[float, float]
+    mechanism: Mechanism, name: str, options: Mapping[str, Any], span: tuple[float, float]
 ) -> Mechanism:
     """Return the mechanism with a parameter at the first value of its span; both are checked."""
     declared = [parameter.name for parameter in mechanism.parameters]
     automatic = automatic_parameters(mechanism)
     if name not in declared and name not in automatic:
-        if not _is_in_laws(name, options.forces):
+        if not _is_in_laws(name, options.get("forces")):
             known = [*declared, *automatic, *mechanism.signals]
             remedy = near(name, known) + (
                 'name a parameter, a signal, or a factor in a law: forces={"crank": '
@@ -212,7 +218,7 @@ def _with_parameter(
         value = cast("Fraction", number_of(span[0]))
         added = (*mechanism.parameters, Parameter(name, value))
         mechanism = replace(mechanism, parameters=added, source=None)
-    values = {} if options.values is None else dict(argument("values", options.values).table().value)
+    values = argument("values", options.get("values") or {}).table().value
     if name in values:
         raise argument("values", name).error(
             f"{name} is the parameter of the path, and is given a value",

@@ -16,7 +16,13 @@ from chainform import lazy
 from chainform.version import VERSION
 
 if TYPE_CHECKING:
-    from chainform.analysis import compare, linearise
+    from chainform.analysis import (
+        compare,
+        equilibria,
+        equilibrium_path,
+        linearise,
+        statics,
+    )
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store, read_expressions
@@ -37,12 +43,15 @@ __all__ = [
     "System",
     "compare",
     "derive",
+    "equilibria",
+    "equilibrium_path",
     "linearise",
     "open_store",
     "quantities",
     "read",
     "read_expressions",
     "simulate",
+    "statics",
 ]
 
 lazy.door(__name__)

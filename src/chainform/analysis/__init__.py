@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     )
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import PrescribedMotion, complete, motion_of
+    from chainform.analysis.motion import MotionSource, motion_of
     from chainform.analysis.result import Result
+    from chainform.analysis.supplementary import PrescribedMotion, complete
 
 __all__ = [
     "COMPARED",
@@ -26,6 +27,7 @@ __all__ = [
     "ImplicitEquations",
     "IndependentCoordinates",
     "Linearisation",
+    "MotionSource",
     "Observer",
     "PrescribedMotion",
     "Result",

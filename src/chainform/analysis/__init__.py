@@ -13,11 +13,14 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.inverse_dynamics import inverse_dynamics
+    from chainform.analysis.kinematics import kinematics, workspace
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of
     from chainform.analysis.result import Result
     from chainform.analysis.supplementary import PrescribedMotion, complete
+    from chainform.analysis.tasks import TASKS, analyse, arguments_of, times_of
 
 __all__ = [
     "COMPARED",
@@ -31,16 +34,23 @@ __all__ = [
     "Observer",
     "PrescribedMotion",
     "Result",
+    "TASKS",
     "StateOptions",
     "UnknownForces",
+    "analyse",
+    "arguments_of",
     "compare",
     "complete",
     "drives",
     "implicit_equations",
     "independent_coordinates",
+    "inverse_dynamics",
+    "kinematics",
     "linearise",
     "motion_of",
+    "times_of",
     "unknown_forces",
+    "workspace",
 ]
 
 lazy.door(__name__)

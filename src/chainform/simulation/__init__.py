@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
     from chainform.simulation.files.scenario import Scenario
     from chainform.simulation.interface import simulate, simulate_batch
@@ -75,6 +76,7 @@ __all__ = [
     "made_of_file",
     "mobility",
     "needs_runs",
+    "origin_of",
     "parameters_of",
     "rank_of",
     "rest_names",

@@ -400,6 +400,28 @@ def test_javascript_has_no_single_precision(tmp_path: Path) -> None:
     assert "float64" in str(caught.value.remedy)
 
 
+@pytest.mark.any_processor
+@pytest.mark.parametrize(("language", "source"), [("c", "arm.h"), ("cpp", "arm.hpp")])
+def test_entries_have_names(language: str, source: str, tmp_path: Path) -> None:
+    """Names are texts of C, in the order of the arguments."""
+    text = (EXAMPLES / "pick_arm.urdf").read_text().replace('name="yaw"', "name='the \"first\" ü'")
+    (tmp_path / "arm.urdf").write_text(text)
+    model = cf.derive(tmp_path / "arm.urdf", ["tau"], parameters=["m_*"])
+    folder = model.export(language, tmp_path / "exported", name="arm")
+    before = {"c": "arm_", "cpp": "arm::"}[language]
+    tables = [(f"{before}{group}_names", 4) for group in ("q", "qd", "parameter")]
+    loops = [f"for (k = 0; k < {n}; ++k) puts({table}[k]);" for table, n in tables]
+    (folder / "n.c").write_text(
+        f'#include "{source}"\n#include <stdio.h>\nint main(void) {{ int k;\n'
+        + "\n".join(loops)
+        + "\nreturn 0; }\n"
+    )
+    compiler = {"c": "gcc n.c arm.c", "cpp": "g++ -std=c++17 -x c++ n.c"}[language]
+    done = run(["bash", "-c", f"{compiler} -o n && ./n"], folder)
+    names = list(model.mechanism.coordinates)
+    assert done.stdout.splitlines() == [*names, *names, *(f"m_{k + 1}" for k in range(4))], done
+
+
 # --- numbers that are none ------------------------------------------------------------------------
 
 

@@ -104,6 +104,20 @@ def test_a_wrong_result_fails(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "0 passed, 2 failed"
 
 
+@pytest.mark.parametrize("language", ["numpy", "casadi"])
+def test_entries_have_names(language: str, tmp_path: Path) -> None:
+    text = (EXAMPLES / "pick_arm.urdf").read_text().replace('name="yaw"', "name='the \"first\"'")
+    (tmp_path / "arm.urdf").write_text(text)
+    mechanism = cf.read(tmp_path / "arm.urdf", base="floating")
+    model = cf.derive(mechanism, ["tau"], parameters=["m_*"])
+    names = imported(model, language, tmp_path).NAMES
+    assert names["q"] == list(mechanism.coordinates)
+    assert names["qd"] == list(mechanism.rates)
+    assert 'the "first"' in names["q"]
+    assert names["parameters"] == ["m_2", "m_3", "m_4", "m_5"]
+    assert set(names) == {"q", "qd", "parameters"}
+
+
 # --- NumPy ----------------------------------------------------------------------------------------
 
 

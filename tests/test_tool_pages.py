@@ -10,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
+import chainform as cf
 from docs import DOCS, blocks_of
 
 ROOT = DOCS.parent
 STAND_IN = ROOT / "tests" / "stand_in"
-PAGES = ("ros2-control",)
+PAGES = ("ros2-control", "simulink")
 SHOWN = re.compile(r'```\w+ title="(examples/[^"]+)"')
 
 
@@ -105,3 +108,41 @@ def test_the_package_names_its_plugin() -> None:
     assert needed == set(re.findall(r"find_package\((\w+) REQUIRED\)", build)) - {"ament_cmake"}
     included = set(re.findall(r'#include "(\w+)/', source))
     assert included == needed
+
+
+# --- Simulink -------------------------------------------------------------------------------------
+
+SIMULINK = ROOT / "examples" / "simulink"
+C99 = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
+
+
+@pytest.mark.slow
+@pytest.mark.any_processor
+def test_blocks_of_simulink(tmp_path: Path) -> None:
+    """The plant moves as the equations say; the law gives efforts that cause what is wanted."""
+    run_first_shell_block("simulink", tmp_path)
+    source, exported = SIMULINK / "pick_arm_plant.c", tmp_path / "exported_c"
+    places = ["-DMATLAB_MEX_FILE", f"-I{exported}", f"-I{STAND_IN / 'simulink'}"]
+    run(["gcc", *C99, *places, source, exported / "pick_arm.c", "-lm", "-o", "plant"], tmp_path)
+    q, tau = np.array([0.2, 0.6, -0.4, 0.3]), np.array([0.05, -2.0, 0.3, 0.1])
+    given = [str(x) for x in (*q, *tau)]
+    moved = np.array(run(["./plant", "0.3", *given], tmp_path).split(), dtype=float)
+    program = cf.derive(ROOT / "examples" / "pick_arm.urdf", ["qdd", "tau"]).compile()
+
+    def rate(_: float, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[4:], program.forward_dynamics(x[:4], x[4:], tau)])
+
+    start = np.concatenate([q, np.zeros(4)])
+    expected = solve_ivp(rate, (0, 0.3), start, method="DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
+    assert np.abs(expected - start).max() > 0.5
+    np.testing.assert_allclose(moved, expected, rtol=0, atol=1e-6)
+    assert run(["./plant", "0.3", *given[:6]], tmp_path).startswith("refused: the position")
+
+    qd, wanted = np.array([0.3, -0.2, 0.5, 1.0]), np.arange(12.0).reshape(4, 3) / 10
+    script = f"""addpath('exported_m'); addpath('{SIMULINK}');
+        fprintf('%.17g ', pick_arm_law({q.tolist()}', {qd.tolist()}', {wanted.tolist()}));"""
+    script = script.replace("], [", "; ").replace("[[", "[").replace("]]", "]")
+    found = np.array(run(["octave-cli", "--eval", script], tmp_path).split(), dtype=float)
+    caused = program.forward_dynamics(q, qd, found) - wanted[:, 2]
+    law = 40 * (wanted[:, 1] - qd) + 400 * (wanted[:, 0] - q)
+    np.testing.assert_allclose(caused, law, rtol=1e-9)

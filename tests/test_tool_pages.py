@@ -19,7 +19,8 @@ from docs import DOCS, blocks_of
 
 ROOT = DOCS.parent
 STAND_IN = ROOT / "tests" / "stand_in"
-PAGES = ("ros2-control", "simulink")
+RUN_PAGES = ("casadi-acados",)
+PAGES = (*RUN_PAGES, "ros2-control", "simulink")
 SHOWN = re.compile(r'```\w+ title="(examples/[^"]+)"')
 
 
@@ -54,6 +55,23 @@ def test_a_page_shows_parts_of_files(page: str) -> None:
             whole, part = lines_of((ROOT / found[1]).read_text("utf-8")), lines_of(block.text)
             starts = range(len(whole) - len(part) + 1)
             assert any(whole[k : k + len(part)] == part for k in starts), (found[1], block.line)
+
+
+RUN_PAGE = f"""
+import sys
+sys.path += [{str(ROOT / "tests")!r}, {str(STAND_IN)!r}]
+from docs import DOCS, run_page
+run_page(DOCS / sys.argv[1])
+"""
+"""Stand-ins come last, so that a tool that is installed is the one that runs."""
+
+
+@pytest.mark.slow
+@pytest.mark.any_processor
+@pytest.mark.parametrize("page", RUN_PAGES)
+def test_a_page_runs(page: str) -> None:
+    """In a process of its own, since some tools change settings or start threads."""
+    run([sys.executable, "-c", RUN_PAGE, f"{page}.md"], ROOT)
 
 
 # --- ROS 2 control --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from docs import DOCS, blocks_of
 
 ROOT = DOCS.parent
 STAND_IN = ROOT / "tests" / "stand_in"
-RUN_PAGES = ("casadi-acados",)
+RUN_PAGES = ("casadi-acados", "jax")
 PAGES = (*RUN_PAGES, "ros2-control", "simulink")
 SHOWN = re.compile(r'```\w+ title="(examples/[^"]+)"')
 

@@ -20,7 +20,7 @@ from docs import DOCS, blocks_of
 
 ROOT = DOCS.parent
 STAND_IN = ROOT / "tests" / "stand_in"
-RUN_PAGES = ("casadi-acados", "drake", "jax")
+RUN_PAGES = ("casadi-acados", "drake", "pytorch", "jax")
 PAGES = (*RUN_PAGES, "ros2-control", "simulink")
 SHOWN = re.compile(r'```\w+ title="(examples/[^"]+)"')
 

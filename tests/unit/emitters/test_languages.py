@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,9 @@ STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
 PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
-WITH_STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
-"""With a small torch of our own, on NumPy, instead of PyTorch."""
+STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
+WITH_TORCH = STAND_IN if find_spec("torch") is None else PYTHON
+"""With a small torch of our own, on NumPy, where PyTorch is not installed."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,8 @@ TOOLS: Mapping[str, Tool] = {
     "sympy": Tool("sympy", PYTHON),
     "jax": Tool("jax", PYTHON),
     "jax, single precision": Tool("jax", PYTHON, {"precision": "float32"}, ("elements",)),
-    "torch, a stand-in": Tool("torch", WITH_STAND_IN),
-    "torch, a stand-in, single precision": Tool(
-        "torch", WITH_STAND_IN, {"precision": "float32"}, ("arm",)
-    ),
+    "torch": Tool("torch", WITH_TORCH),
+    "torch, single precision": Tool("torch", WITH_TORCH, {"precision": "float32"}, ("arm",)),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),

@@ -40,7 +40,8 @@ def imported(model: cf.Model, language: str, folder: Path, **options: Any) -> Mo
 
 def printed(folder: Path, script: str) -> list[str]:
     """Run a script beside an exported module, and return the lines it prints."""
-    places = {**os.environ, "PYTHONPATH": f"{folder}:{STAND_IN}"}
+    stand_in = f":{STAND_IN}" if importlib.util.find_spec("torch") is None else ""
+    places = {**os.environ, "PYTHONPATH": f"{folder}{stand_in}"}
     command = [sys.executable, "-W", "error", "-c", script]
     done = subprocess.run(command, env=places, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -242,13 +242,13 @@ def _freedoms(freedoms: Array) -> str:
 
 def workspace(
     mechanism: Mechanism,
-    tip: str,
+    of: str,
     *,
     count: int = 2000,
     seed: int = 0,
     ranges: Mapping[str, Sequence[float]] | None = None,
 ) -> Result:
-    """Return positions that the frame `tip` can take: `count` poses, evenly spread over the joints.
+    """Return positions that the frame `of` can take: `count` poses, evenly spread over the joints.
 
     A joint moves between its limits, or a whole turn; `ranges` gives others, and must for sliding
     joints without limits. Arrays: q, `position` (m, 3) in world axes, `singular_values` (m, k). A
@@ -262,11 +262,11 @@ def workspace(
     number = argument("count", count).whole(1, MOST)
     low, high = _ranges(mechanism, argument("ranges", ranges or {}).table())
     q = low + (high - low) * _spread(number, mechanism.nq, argument("seed", seed).whole())
-    mechanism.frame(tip)
+    mechanism.frame(of)
     rest = np.zeros((number, mechanism.nv))
     run = Run(mechanism, np.arange(float(number)), q, rest, rest, method="workspace")
-    position = run.output(f"pose({tip})")[:, :3, 3]
-    sizes = _singular_values(run, tip, [np.eye(mechanism.nv)] * number)
+    position = run.output(f"pose({of})")[:, :3, 3]
+    sizes = _singular_values(run, of, [np.eye(mechanism.nv)] * number)
     box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]
     reach = np.linalg.norm(position, axis=1)
     sides = ", ".join(f"{n} {a:.4g} to {b:.4g}" for n, (a, b) in zip("xyz", box, strict=True))

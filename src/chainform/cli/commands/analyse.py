@@ -33,7 +33,7 @@ HELP = {
     "times": "START:END:COUNT, or times with commas between them, s",
     "start": "a pose near the first one: how loops close",
     "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
-    "tip": "a frame by name",
+    "of": "a frame by name",
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
     "driven": "joints with drives",

@@ -17,11 +17,15 @@ from chainform.version import VERSION
 
 if TYPE_CHECKING:
     from chainform.analysis import (
+        analyse,
         compare,
         equilibria,
         equilibrium_path,
+        inverse_dynamics,
+        kinematics,
         linearise,
         statics,
+        workspace,
     )
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
@@ -41,10 +45,13 @@ __all__ = [
     "Program",
     "Run",
     "System",
+    "analyse",
     "compare",
     "derive",
     "equilibria",
     "equilibrium_path",
+    "inverse_dynamics",
+    "kinematics",
     "linearise",
     "open_store",
     "quantities",
@@ -52,6 +59,7 @@ __all__ = [
     "read_expressions",
     "simulate",
     "statics",
+    "workspace",
 ]
 
 lazy.door(__name__)

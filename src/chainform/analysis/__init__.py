@@ -15,12 +15,16 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.inverse_dynamics import inverse_dynamics
+    from chainform.analysis.kinematics import kinematics, workspace
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import PrescribedMotion, complete, motion_of
+    from chainform.analysis.motion import MotionSource, motion_of
     from chainform.analysis.result import Result
     from chainform.analysis.static_problem import StaticOptions
     from chainform.analysis.statics import statics
+    from chainform.analysis.supplementary import PrescribedMotion, complete
+    from chainform.analysis.tasks import TASKS, analyse, arguments_of, times_of
 
 __all__ = [
     "COMPARED",
@@ -30,13 +34,17 @@ __all__ = [
     "ImplicitEquations",
     "IndependentCoordinates",
     "Linearisation",
+    "MotionSource",
     "Observer",
     "PathInterrupted",
     "PrescribedMotion",
     "Result",
+    "TASKS",
     "StateOptions",
     "StaticOptions",
     "UnknownForces",
+    "analyse",
+    "arguments_of",
     "compare",
     "complete",
     "drives",
@@ -44,10 +52,14 @@ __all__ = [
     "equilibrium_path",
     "implicit_equations",
     "independent_coordinates",
+    "inverse_dynamics",
+    "kinematics",
     "linearise",
     "motion_of",
     "statics",
+    "times_of",
     "unknown_forces",
+    "workspace",
 ]
 
 lazy.door(__name__)

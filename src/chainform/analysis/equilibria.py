@@ -65,7 +65,7 @@ def equilibria(
 
     `starts` poses are drawn evenly, by `seed`, from the `ranges` of coordinates: {"slide": [0, 1]},
     by default the limits of joints, one turn, or the size of the mechanism; q0 are poses to start
-    from besides. `held`, `forces`, `signals`, `values`, `stops`, `contacts` and `t` are those of
+    from besides. `held`, `forces`, `signals`, `values`, `stops`, `contacts` and `time` are those of
     `StaticOptions`.
 
     Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,

@@ -50,7 +50,7 @@ class StaticOptions(TypedDict, total=False):
     `held` names coordinates that drives hold, where q0 has them, or gives their values. `forces`
     are laws by joints, and by names of unknown forces; `signals` numbers by actuators. `values`,
     `stops` and `contacts` are as in `simulate`; contacts are without friction. Laws of time are
-    taken at `t` (s).
+    taken at `time` (s).
     """
 
     held: Any
@@ -59,7 +59,7 @@ class StaticOptions(TypedDict, total=False):
     values: Mapping[str, Any]
     stops: Any
     contacts: Any
-    t: float
+    time: float
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def static_problem(
     """Return the problem, all of it checked; a held coordinate without a value has that of q0."""
     mechanism = source if isinstance(source, Mechanism) else read(source)
     given = argument("options", options).table(StaticOptions.__annotations__).value
-    t = argument("t", given.get("t", 0.0)).number()
+    t = argument("time", given.get("time", 0.0)).number()
     signal = None if parameter is None else _signal(mechanism, parameter)
     if parameter is not None and signal is None:
         mechanism = _with_parameter(mechanism, parameter, given, span)

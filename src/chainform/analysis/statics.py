@@ -51,7 +51,7 @@ def statics(  # noqa: PLR0913, a front door
     forces: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     without: Sequence[str] = (),
-    t: float = 0.0,
+    time: float = 0.0,
 ) -> Result:
     """Return the forces that hold a mechanism at rest.
 
@@ -60,7 +60,7 @@ def statics(  # noqa: PLR0913, a front door
     and a moment are to be found (world axes, at the frame). What an element model leaves unknown is
     always found. Without any of these the drives are those of actuators, else of the basic joints
     of loops, else of all joints. `forces` are known ones by laws, `values` those of parameters,
-    `without` leaves out "springs" or "forces" of the file. Laws of time are taken at `t` (s).
+    `without` leaves out "springs" or "forces" of the file. Laws of time are taken at `time` (s).
 
     Arrays have a row for each pose: q, tau, forces, wrench, sigma (forces of loops), multipliers,
     residual (what no force accounts for), rank. `facts` has the kind: exact, least norm or least
@@ -72,12 +72,12 @@ def statics(  # noqa: PLR0913, a front door
     if given.table().value:
         with given.translate_errors():
             source = source.with_forces(given.value)
-    time = argument("t", t).number()
-    poses = _poses(source, q, time)
+    t = argument("time", time).number()
+    poses = _poses(source, q, t)
     frames = names_in("wrenches", wrenches)
     found_by_name = driven is None and bool(source.unknowns or frames)
     chosen = [] if found_by_name else driven_rates(source, driven)
-    return _result(source, poses, chosen, frames, _Balance(source, frames, without, time))
+    return _result(source, poses, chosen, frames, _Balance(source, frames, without, t))
 
 
 def _poses(mechanism: Mechanism, q: Any, t: float) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,8 @@ from chainform.cli.files import target_of
 from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
 from chainform.errors import Error, ReadError, StoreError
-from chainform.model import Model
+from chainform.mechanism import Mechanism
+from chainform.model import Model, Recorded
 from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation import BatchRun, Run, Scenario, form_of
@@ -172,7 +173,7 @@ class Checkpoint:
 # --- the store --------------------------------------------------------------------------------
 
 
-def check_store(args: Namespace, scenario: Scenario) -> None:
+def check_store(args: Namespace, mechanism: Mechanism) -> None:
     """Refuse, before anything is computed, what could not be saved."""
     if args.save is None:
         if args.run is not None:
@@ -195,9 +196,9 @@ def check_store(args: Namespace, scenario: Scenario) -> None:
             is_new = name not in [entry.name for entry in store.models()]
             if not is_new:
                 stored = store.mechanism_file(args.save)
-                if stored is None or stored.text != native_text(scenario.mechanism):
+                if stored is None or stored.text != native_text(mechanism):
                     raise ReadError(
-                        f"{args.save} is a model of another mechanism than the scenario has",
+                        f"{args.save} is a model of another mechanism",
                         element="--save",
                         remedy="choose another NAME; a new one is made for this mechanism",
                     )
@@ -218,15 +219,17 @@ def run_name(args: Namespace) -> str:
     return args.run or Path(args.file).stem
 
 
-def save_into_store(args: Namespace, scenario: Scenario, run: Run) -> str:
+def save_into_store(
+    args: Namespace, run: Recorded, model: Callable[[], Model], outputs: Sequence[str] = ()
+) -> str:
     """Keep a run with its model, which is saved first where there is none; return the revision."""
     with chosen_store(args, make=True) as store:
         if args.save not in [entry.name for entry in store.models()] and "@" not in args.save:
-            store.save(_model(scenario, run), args.save)
-        return store.save_run(run, args.save, run_name(args), scenario.outputs).revision
+            store.save(model(), args.save)
+        return store.save_run(run, args.save, run_name(args), outputs).revision
 
 
-def _model(scenario: Scenario, run: Run) -> Model:
+def model_of_run(scenario: Scenario, run: Run) -> Model:
     """Return the model of a run as the store keeps it, with the mechanism of the scenario."""
     model, mechanism = run.model, scenario.mechanism
     if model.mechanism == mechanism:

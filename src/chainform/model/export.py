@@ -143,6 +143,7 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         _about(model, graph),
         {group: _lines(model, graph, group, length) for group, length in arguments.items()},
         tuple(_cases(model, graph, arguments, cases)),
+        dict(_entries(model, graph, arguments)),
         dict(_patterns(graph, names)),
         precision,
         sine,
@@ -223,6 +224,18 @@ def _meaning(graph: Graph, name: str, output: str) -> Iterator[str]:
     yield f"{name} ({shape}{unit}): {output}"
     if entry is not None:
         yield f"    {entry.meaning}: {entry.equation}"
+
+
+def _entries(
+    model: ExportedModel, graph: Graph, arguments: Mapping[str, int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the names of the entries of groups of inputs; qdd and tau have those of qd."""
+    for group, length in arguments.items():
+        names = () if group in ("qdd", "tau", "t") else entry_names(model.mechanism, group)
+        if group == "parameter":
+            names = tuple(graph.inputs[v].name for v in parameters_of(graph))
+        if names and len(names) == length:
+            yield group, names
 
 
 def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple[str, ...]:

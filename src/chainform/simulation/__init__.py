@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
     from chainform.simulation.files.scenario import Scenario
     from chainform.simulation.interface import simulate, simulate_batch
@@ -84,6 +85,7 @@ __all__ = [
     "made_of_file",
     "mobility",
     "needs_runs",
+    "origin_of",
     "parameters_of",
     "rank_of",
     "rest_names",

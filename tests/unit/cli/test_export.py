@@ -122,3 +122,27 @@ def test_a_mechanism_has_no_equations(
     assert result.code == 2
     assert f"{given[0]}: {language} describes the mechanism, and has no equations" in result.err
     assert "python" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--to", "latex", "--precision", "float32"), "this is an option of folders"),
+        (("--to", "c", "--sine", "libm"), "this is an option of folders"),
+        (("--to", "object"), "object is no text"),
+        (("--to", "c", "-o", "new", "--force"), "folders are never overwritten"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(
+    call: Callable[..., Any],
+    refused: Callable[[Any], str],
+    arm: Path,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    assert words in refused(call("export", arm, "--outputs", "hG", *arguments))
+
+
+def test_a_folder_as_text_on_standard_output(call: Callable[..., Any], arm: Path) -> None:
+    text = call("export", arm, "--to", "c", "--outputs", "hG", "-o", "-").out
+    assert "six_axis_arm_gravity(const double *q" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -223,3 +224,38 @@ def test_every_file_is_tried(monkeypatch: pytest.MonkeyPatch, scenario: Path) ->
         keep(run)
     assert keep.written == ["b.npz"]
     assert np.array_equal(Run.load("b.npz").q, run.q)
+
+
+def test_a_model_without_runs(call: Callable[..., Any], scenario: Path) -> None:
+    assert call("derive", "mechanism.toml", "--save", "pendulum").code == 0
+    assert call("runs", "pendulum").out == (
+        "pendulum has no runs; chainform simulate --save keeps one\n"
+    )
+    assert scenario.exists()
+
+
+FREE = """
+name = "thrown"
+gravity = [0, 0, -10]
+[[segments]]
+name = "stone"
+joint = { name = "flight", type = "free" }
+mass = 1
+inertia = [1, 1, 1]
+"""
+
+
+def test_coordinates_and_rates_of_quaternions_are_shown_apart(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "stone.toml").write_text(FREE)
+    noted = "".join(f'\n[events.depth{k}]\nlaw = "q3 + {k}/50"' for k in range(1, 45))
+    low = '\n[events.low]\nlaw = "q3 + 1"\nstop = true\n'
+    text = f'mechanism = "stone.toml"\ntime = 1\n{noted}{low}'
+    (tmp_path / "fall.toml").write_text(text)
+    result = call("simulate", tmp_path / "fall.toml")
+    assert (result.code, result.err) == (0, "")
+    assert "ended by low at t = 0.4472" in result.out
+    assert "more names" in result.out
+    assert re.search(r"^ *name +q$", result.out, re.MULTILINE)
+    assert re.search(r"^ *name +qd$", result.out, re.MULTILINE)

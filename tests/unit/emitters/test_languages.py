@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,9 @@ STRICT = "-Wall -Wextra -Wconversion -Werror -pedantic"
 FORTRAN = "FFLAGS=-std=f2008 -O1 -Wall -Wextra -Werror -pedantic -fcheck=all"
 RUST = "RUSTFLAGS=-C opt-level=1 -C debug-assertions=on -D warnings"
 PYTHON = ["make", "test", f"PYTHON={sys.executable}"]
-WITH_STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
-"""With a small torch of our own, on NumPy, instead of PyTorch."""
+STAND_IN = ["env", f"PYTHONPATH={Path(__file__).parents[2] / 'stand_in'}", *PYTHON]
+WITH_TORCH = STAND_IN if find_spec("torch") is None else PYTHON
+"""With a small torch of our own, on NumPy, where PyTorch is not installed."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,8 @@ TOOLS: Mapping[str, Tool] = {
     "sympy": Tool("sympy", PYTHON),
     "jax": Tool("jax", PYTHON),
     "jax, single precision": Tool("jax", PYTHON, {"precision": "float32"}, ("elements",)),
-    "torch, a stand-in": Tool("torch", WITH_STAND_IN),
-    "torch, a stand-in, single precision": Tool(
-        "torch", WITH_STAND_IN, {"precision": "float32"}, ("arm",)
-    ),
+    "torch": Tool("torch", WITH_TORCH),
+    "torch, single precision": Tool("torch", WITH_TORCH, {"precision": "float32"}, ("arm",)),
     "numpy, single precision": Tool(
         "numpy", PYTHON, {"precision": "float32"}, ("arm", "floating", "elements")
     ),
@@ -398,6 +398,28 @@ def test_javascript_has_no_single_precision(tmp_path: Path) -> None:
     with pytest.raises(cf.Error, match="double precision only") as caught:
         elements().export("javascript", tmp_path / "new", precision="float32")
     assert "float64" in str(caught.value.remedy)
+
+
+@pytest.mark.any_processor
+@pytest.mark.parametrize(("language", "source"), [("c", "arm.h"), ("cpp", "arm.hpp")])
+def test_entries_have_names(language: str, source: str, tmp_path: Path) -> None:
+    """Names are texts of C, in the order of the arguments."""
+    text = (EXAMPLES / "pick_arm.urdf").read_text().replace('name="yaw"', "name='the \"first\" ü'")
+    (tmp_path / "arm.urdf").write_text(text)
+    model = cf.derive(tmp_path / "arm.urdf", ["tau"], parameters=["m_*"])
+    folder = model.export(language, tmp_path / "exported", name="arm")
+    before = {"c": "arm_", "cpp": "arm::"}[language]
+    tables = [(f"{before}{group}_names", 4) for group in ("q", "qd", "parameter")]
+    loops = [f"for (k = 0; k < {n}; ++k) puts({table}[k]);" for table, n in tables]
+    (folder / "n.c").write_text(
+        f'#include "{source}"\n#include <stdio.h>\nint main(void) {{ int k;\n'
+        + "\n".join(loops)
+        + "\nreturn 0; }\n"
+    )
+    compiler = {"c": "gcc n.c arm.c", "cpp": "g++ -std=c++17 -x c++ n.c"}[language]
+    done = run(["bash", "-c", f"{compiler} -o n && ./n"], folder)
+    names = list(model.mechanism.coordinates)
+    assert done.stdout.splitlines() == [*names, *names, *(f"m_{k + 1}" for k in range(4))], done
 
 
 # --- numbers that are none ------------------------------------------------------------------------

@@ -231,3 +231,18 @@ def test_angles_of_rotations(roll: str, pitch: str, yaw: str) -> None:
     found = angles_of(rotation)
     np.testing.assert_allclose(exact(rotation_of_angles(*found)), exact(rotation), atol=1e-15 * 4)
     assert all(abs(angle) <= Fraction(math.pi) for angle in found)
+
+
+def test_laws_in_the_side_file(tmp_path: Path) -> None:
+    """A number stays one; a coordinate is named, and must have a name that a law can have."""
+    builder = Mechanism.builder("arm")
+    builder.segment("a", joint={"name": "shoulder", "type": "revolute", "axis": "z"}, mass=1)
+    builder.segment(
+        "b", parent="a", joint={"name": "wrist joint", "type": "revolute", "axis": "x"}, mass=1
+    )
+    first = builder.build().with_forces({"shoulder": "5/2"})
+    write_urdf(first, tmp_path / "a.urdf")
+    assert [f.laws for f in read(tmp_path / "a.urdf").forces] == [(Fraction(5, 2),)]
+    with pytest.raises(RunError, match="cannot name the coordinate 'wrist joint'"):
+        write_urdf(builder.build().with_forces({"shoulder": "2*q2"}), tmp_path / "b.urdf")
+    assert not (tmp_path / "b.urdf").exists()

@@ -1,0 +1,183 @@
+"""`chainform analyse TASK.toml`, and the commands of single tasks: `chainform kinematics FILE ...`.
+
+The options of a task are the arguments of its function; a value is JSON, or plain text.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from chainform.analysis import TASKS, Result, analyse, arguments_of
+from chainform.cli.command import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.printing import Document, Page, Report
+from chainform.cli.results import (
+    add_results,
+    check_pictures,
+    check_store,
+    result_files,
+    save_into_store,
+)
+from chainform.cli.run_report import show_written
+from chainform.cli.states import read_json
+from chainform.errors import ReadError
+from chainform.pipeline import derive
+
+HELP = {
+    "motion": "motion by coordinates: a law of t, pieces, numbers; or a CSV file, or that of a run",
+    "times": "START:END:COUNT, or times with commas between them, s",
+    "start": "a pose near the first one: how loops close",
+    "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
+    "of": "a frame by name",
+    "relative_to": "the frame from which motions are seen",
+    "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
+    "driven": "joints with drives",
+    "values": "numbers of parameters",
+    "q0": "a pose to begin with",
+    "seed": "of random numbers",
+}
+"""What options are for that several tasks have."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `analyse`."""
+    parser.add_argument("file", metavar="TASK", help="a TOML or JSON file")
+    _add_results(parser)
+
+
+def add_task_options(task: str, parser: ArgumentParser) -> None:
+    """Add the options of one task."""
+    add_file(parser)
+    group = parser.add_argument_group("arguments of the task", "each is JSON, or plain text")
+    for name in arguments_of(task):
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(option, dest=f"task_{name}", metavar="VALUE", help=HELP.get(name))
+    _add_results(parser)
+
+
+def _add_results(parser: ArgumentParser) -> None:
+    parser.set_defaults(resume=None)
+    add_results(parser.add_argument_group("results"), "the arrays")
+    parser.add_argument(
+        "--save", metavar="MODEL", help="keep the result in the store, with a model"
+    )
+    parser.add_argument(
+        "--run", metavar="NAME", help="the name of the result there (default: that of the file)"
+    )
+
+
+def run(args: Namespace) -> Report:
+    """Carry out the task of a file."""
+    files = result_files(args)
+    check_pictures(args)
+    return _reported(args, analyse(args.file), files)
+
+
+def run_task(task: str, args: Namespace) -> Report:
+    """Carry out one task with the options of the command line."""
+    files = result_files(args)
+    check_pictures(args)
+    mechanism = read_chosen(args)
+    values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
+    given = {name: _value(name, text) for name, text in values.items() if text is not None}
+    return _reported(args, analyse({"task": task, "mechanism": mechanism, **given}), files)
+
+
+def _value(name: str, text: str) -> Any:
+    """Return what stands behind an option: JSON, or the text itself."""
+    if name == "times" and not text.startswith(("[", "{")):
+        return _times(text)
+    if text == "-" or (name == "motion" and text.lower().endswith(".json")):
+        return read_json(text)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _times(text: str) -> dict[str, Any] | list[float]:
+    try:
+        if ":" in text:
+            first, last, count = text.split(":")
+            return {"from": float(first), "to": float(last), "count": int(count)}
+        return [float(entry) for entry in text.split(",")]
+    except ValueError:
+        remedy = "write START:END:COUNT, as in 0:2:101, or times with commas between them"
+        raise ReadError(f"{text[:60]!r} tells no times", element="--times", remedy=remedy) from None
+
+
+def _reported(args: Namespace, result: Result, files: list[str]) -> Report:
+    check_store(args, result.mechanism)
+    for file in files:
+        result.save(file)
+    if args.plot is not None:
+        result.plot(file=args.plot)
+    if args.animate is not None:
+        result.animate(args.animate)
+    written = [*files, *(name for name in (args.plot, args.animate) if name is not None)]
+    revision = None
+    if args.save is not None:
+        revision = save_into_store(args, result, partial(derive, result.mechanism))
+    document = _document(args, result, written, revision)
+    return Report(document, lambda page: _show(page, result, written, revision))
+
+
+def _document(
+    args: Namespace, result: Result, written: list[str], revision: str | None
+) -> Document:
+    arrays = {name: np.where(np.isfinite(a), a, np.nan) for name, a in result.arrays.items()}
+    return {
+        "file": args.file,
+        "task": result.task,
+        "mechanism": result.mechanism.name,
+        "rows": result.rows,
+        "report": list(result.report),
+        "facts": dict(result.facts),
+        "arrays": {name: _plain(array) for name, array in arrays.items()},
+        "written": written,
+        "revision": revision,
+    }
+
+
+def _plain(array: Any) -> Any:
+    """Return numbers as JSON has them: those that are none are null."""
+    if array.ndim:
+        return [_plain(row) for row in array]
+    return float(array) if np.isfinite(array) else None
+
+
+def _show(page: Page, result: Result, written: list[str], revision: str | None) -> None:
+    page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
+    for line in result.report:
+        page.text(line)
+    page.text("")
+    page.text(result.table())
+    show_written(page, written)
+    if revision is not None:
+        page.text(f"kept with {revision}")
+
+
+def _task_command(task: str) -> Command:
+    words = (cast("str", TASKS[task].__doc__) or "").splitlines()[0]
+    return Command(
+        usage="FILE [--ARGUMENT VALUE ...] [--out FILE.csv] [--plot FILE.svg]",
+        description=words.replace("Return", "Find"),
+        add_options=partial(add_task_options, task),
+        run=partial(run_task, task),
+    )
+
+
+COMMANDS = {
+    "analyse": Command(
+        usage="TASK.toml [--out FILE.csv] [--plot FILE.svg] [--save MODEL]",
+        description="Carry out a task of a file: kinematics, inverse problems, statics.",
+        add_options=add_options,
+        run=run,
+    ),
+    **{name.replace("_", "-"): _task_command(name) for name in TASKS},
+}

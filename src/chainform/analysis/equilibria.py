@@ -1,7 +1,8 @@
 """All equilibria that a search from many starts finds.
 
-From each start the loops are closed, then the equations of rest are solved (equilibrium_solver.py). Solutions that differ by whole turns are the same where the
-equations are; those of a family are one.
+From each start the loops are closed, then the equations of rest are solved
+(equilibrium_solver.py). Solutions that differ by whole turns are the same where the equations are;
+those of a family are one.
 
     share not seen      about f1 / n       f1 equilibria met once, in n solutions (Good and Turing)
     number not seen     at least about f1 (f1 - 1) / (2 (f2 + 1))      f2 those met twice (Chao)
@@ -22,16 +23,15 @@ from numpy.typing import NDArray
 from chainform.analysis.equilibrium_solver import (
     BALANCED,
     NEAR,
-    EquilibriumSystem,
     Flags,
     equilibrium_system,
 )
 from chainform.analysis.equilibrium_starts import (
     TURN,
     given_poses,
+    periodic_coordinates,
     start_poses,
     start_ranges,
-    unit_of,
 )
 from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
 from chainform.analysis.result import Result
@@ -102,6 +102,7 @@ class _Search:
         self.problem = problem
         self.mechanism, self.equations = problem.mechanism, problem.equations
         self.ranges = start_ranges(problem, ranges)
+        self.periodic = periodic_coordinates(problem)
         number = argument("starts", starts).whole(1, MOST_STARTS)
         size = self.equations.count * (self.mechanism.nv + sum(self.equations.sizes.values()))
         if number * size > MOST_NUMBERS:
@@ -130,7 +131,6 @@ class _Search:
         if not len(closed):
             return []
         self.system = equilibrium_system(self.equations, closed, scales)
-        self.periodic = self._periodic(closed)
         near, self.left = self.system.descend(closed)
         near = near[self.left < NEAR]
         if not len(near):
@@ -154,19 +154,6 @@ class _Search:
         first = nv + self.equations.sizes["x"]
         J = self.system.scaled_slopes(states[:8])[:, part, first:][..., : len(self.equations.rows)]
         return int(np.max(np.linalg.matrix_rank(J, 1e-9), initial=0)) if J.size else 0
-
-    def _periodic(self, states: StaticStates) -> Flags:
-        """Whether a whole turn of a coordinate changes nothing."""
-        few = states[:4]
-        before = self.system.residual(few)
-        found = np.zeros(self.mechanism.nq, np.bool_)
-        for place in range(self.mechanism.nq):
-            if unit_of(self.mechanism, place) == "rad":
-                q = few.q.copy()
-                q[:, place] += TURN
-                moved = StaticStates(q, few.x, few.sigma, few.parameter)
-                found[place] = np.abs(self.system.residual(moved) - before).max() < 1e-9
-        return found
 
     def _each_once(
         self, test: StabilityTest, states: StaticStates, sizes: Array, active: Flags

@@ -41,6 +41,8 @@ REFINED = 12
 """The most steps of Newton's method near a solution."""
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
+BALANCED_SHARE = 1e-5
+"""The share of the potential energy that counts where weight and springs cancel everywhere."""
 SMALLEST, LARGEST = 1e-13, 1e7
 """The bounds of the damping."""
 
@@ -233,25 +235,24 @@ def equilibrium_system(
     finite = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
     values, slopes = values[finite], slopes[finite]
     loads = np.max(np.abs(values[:, parts["balance"]] * scales), axis=1, initial=0.0)
-    usual = float(np.median(loads)) if len(loads) else 0.0
-    energy = usual or float(np.max(loads, initial=0.0)) or 1.0
+    energy = _usual_energy(loads, equations.energies(states[finite]))
     rows, columns = np.ones(equations.count), np.ones(nv + nx + sizes["sigma"])
     rows[parts["balance"]], columns[:nv] = scales / energy, scales
     rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx])
     for name in ("rows", "gaps"):
         rows[parts[name]] = _factors(slopes[:, parts[name], :nv] * scales)
     # J^T s, with the gradient of each row of length 1, is an energy.
-    columns[nv + nx :] = (
-        1.0
-        / np.where(
-            (size := _lengths(np.swapaxes(slopes[:, parts["balance"], nv + nx :], 1, 2) * scales))
-            > 0,
-            size,
-            1.0,
-        )
-        * energy
-    )
+    forces = np.swapaxes(slopes[:, parts["balance"], nv + nx :], 1, 2) * scales
+    columns[nv + nx :] = _factors(forces) * energy
     return EquilibriumSystem(equations, rows, columns, energy)
+
+
+def _usual_energy(loads: Array, energies: Array | None) -> float:
+    """Return the unit of energy: what the starts need, or a little of what balances itself."""
+    if not len(loads):
+        return 1.0
+    stored = 0.0 if energies is None else BALANCED_SHARE * float(np.median(np.abs(energies)))
+    return max(float(np.median(loads)), stored) or float(np.max(loads)) or 1.0
 
 
 def _lengths(rows: Array) -> Array:

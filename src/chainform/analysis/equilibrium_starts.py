@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.static_equations import StaticStates
 from chainform.analysis.static_problem import StaticProblem
 from chainform.formulations import coordinate_of
 from chainform.given import argument, finite_array
@@ -33,13 +34,31 @@ def unit_of(mechanism: Mechanism, place: int) -> str:
     return "rad" if kind is JointKind.REVOLUTE else "m"
 
 
+def periodic_coordinates(problem: StaticProblem) -> NDArray[np.bool_]:
+    """Return by coordinate whether a whole turn changes nothing, as it winds up no spring."""
+    equations, mechanism = problem.equations, problem.mechanism
+    angles = [k for k in range(mechanism.nq) if unit_of(mechanism, k) == "rad"]
+    rng = np.random.default_rng(1)
+    q = np.tile(mechanism.neutral(), (len(angles) + 1, 1)) + rng.uniform(0.1, 0.9, mechanism.nq)
+    for row, place in enumerate(angles, 1):
+        q[row, place] += TURN
+    ones = [np.ones((len(q), equations.sizes[group])) for group in ("x", "sigma")]
+    values = equations.values(StaticStates(q, *ones, np.full(len(q), problem.first)))
+    found, size = np.zeros(mechanism.nq, np.bool_), 1.0 + np.abs(values[0])
+    for row, place in enumerate(angles, 1):
+        found[place] = bool(np.all(np.abs(values[row] - values[0]) <= 1e-10 * size))
+    return found
+
+
 def start_ranges(problem: StaticProblem, given: object) -> Array:
-    """Return the range of each coordinate, (nq, 2)."""
+    """Return the range of each coordinate, (nq, 2): one turn, two where a spring winds up."""
     mechanism, known = problem.mechanism, known_values(problem.mechanism)
-    size = float(np.max(problem.scales, initial=1.0))
+    size, periodic = float(np.max(problem.scales, initial=1.0)), periodic_coordinates(problem)
     ranges = np.zeros((mechanism.nq, 2))
     for place in range(mechanism.nq):
-        reach = np.pi if unit_of(mechanism, place) == "rad" else size
+        reach = size
+        if unit_of(mechanism, place) == "rad":
+            reach = np.pi if periodic[place] else TURN
         ranges[place] = -reach, reach
         record = mechanism.coordinate_records[place]
         limits = mechanism.segments[record.segment].joint.limits if record.segment >= 0 else None

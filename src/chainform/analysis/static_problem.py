@@ -76,6 +76,8 @@ class StaticProblem:
     held: Mapping[int, float]
     t: float
     notes: tuple[str, ...]
+    first: float = np.nan
+    """The first value of the parameter."""
 
     @cached_property
     def residuals(self) -> ConstraintResiduals:
@@ -124,7 +126,7 @@ def static_problem(
     constants = {"t": np.array([t]), "u": _signals(mechanism, given.get("signals"))}
     equations = static_equations(parametrise(free, "numeric"), barriers, held, constants, signal)
     notes = _notes(mechanism, barriers, equations, t)
-    return StaticProblem(mechanism, equations, barriers, held, t, notes)
+    return StaticProblem(mechanism, equations, barriers, held, t, notes, float(span[0]))
 
 
 def _with_forces(mechanism: Mechanism, forces: Any) -> Mechanism:

@@ -125,9 +125,13 @@ class _Balance:
         if self.mechanism.loops:
             state["sigma"] = np.zeros(self.rows.loops)
         found = model.evaluate(**state)
-        columns = [np.broadcast_to(found[n], (len(q), *found[n].shape[-2:])) for n in _columns(model)]
-        parts = [c if c.shape[1] == nv and n == "force_matrix" else np.swapaxes(c, 1, 2)
-                 for n, c in zip(_columns(model), columns, strict=True)]
+        columns = [
+            np.broadcast_to(found[n], (len(q), *found[n].shape[-2:])) for n in _columns(model)
+        ]
+        parts = [
+            c if c.shape[1] == nv and n == "force_matrix" else np.swapaxes(c, 1, 2)
+            for n, c in zip(_columns(model), columns, strict=True)
+        ]
         W = np.broadcast_to(found["inverse_dynamics"], (len(q), nv))
         return W, np.concatenate([np.zeros((len(q), nv, 0)), *parts], axis=2)
 

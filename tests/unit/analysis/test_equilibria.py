@@ -1,0 +1,564 @@
+"""Equilibria: against closed forms, an algebraic count, energies, simulations; refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import chainform as cf
+from chainform.errors import RunError
+from chainform.simulation import assemble, simulate
+
+Array = NDArray[np.float64]
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TURN = 2 * np.pi
+
+
+def wrapped(angles: Any) -> Array:
+    return np.mod(np.asarray(angles) + np.pi, TURN) - np.pi
+
+
+def same_sets(one: Array, other: Array, margin: float = 1e-8) -> bool:
+    """Whether two sets of angles (m, n) are equal, whole turns aside."""
+    if len(one) != len(other):
+        return False
+    gaps = np.abs(wrapped(one[:, None] - other[None])).max(axis=2)
+    return bool(gaps.min(axis=0).max() < margin and gaps.min(axis=1).max() < margin)
+
+
+# --- a four-bar with a spring, and all equilibria by algebra -------------------------------------
+
+
+class FourBar:
+    """A crank-rocker with weight, and a spring of no length from a coupler point to the ground.
+
+    With x = exp(i crank), y = exp(i coupler), both absolute, the loop and the energy are sums of
+    x, y, x/y and their inverses. `resultant` eliminates y, so that the equilibria are roots of a
+    polynomial in x on the unit circle. Nothing of this uses the product.
+    """
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.a, self.b, self.c, self.d = 0.2, 0.5, 0.4, 0.6
+        self.masses = rng.uniform(0.1, 1.0, 3).round(3)
+        self.stiffness = round(float(rng.uniform(20, 80)), 1)
+        self.point = rng.uniform(-0.3, 0.5, 2).round(3)
+        self.ground = rng.uniform(-0.5, 0.8, 2).round(3)
+        self.rest = 0.0
+
+    def mechanism(self) -> cf.Mechanism:
+        builder = cf.Mechanism.builder("four bar", gravity=(0, "-9.81", 0))
+        for name, parent, position, length, mass in (
+            ("crank", "ground", 0, self.a, self.masses[0]),
+            ("coupler", "crank", self.a, self.b, self.masses[1]),
+            ("rocker", "ground", self.d, self.c, self.masses[2]),
+        ):
+            builder.segment(
+                name,
+                parent=parent,
+                axis="z",
+                position=[position, 0, 0],
+                mass=float(mass),
+                com=[length / 2, 0, 0],
+            )
+        ends = (
+            {"segment": "coupler", "point": [self.b, 0, 0]},
+            {
+                "segment": "rocker",
+                "point": [self.c, 0, 0],
+            },
+        )
+        builder.loop("pin", "point", *ends)
+        places = [
+            {"segment": "coupler", "point": [*self.point.tolist(), 0]},
+            {"segment": "ground", "point": [*self.ground.tolist(), 0]},
+        ]
+        builder.spring(ends=places, stiffness=self.stiffness, rest=self.rest)
+        return builder.build()
+
+    def energy(self, crank: Array, coupler: Array) -> Array:
+        """The energy at absolute angles, by hand."""
+        x, y = np.exp(1j * crank), np.exp(1j * coupler)
+        tip = self.a * x + self.b * y
+        heights = self.a * x.imag / 2, (self.a * x + self.b * y / 2).imag, tip.imag / 2
+        weight = 9.81 * sum(m * h for m, h in zip(self.masses, heights, strict=True))
+        stretch = np.abs(self.a * x + complex(*self.point) * y - complex(*self.ground)) - self.rest
+        return weight + self.stiffness / 2 * stretch**2
+
+    def _terms(self) -> tuple[dict[tuple[int, int], complex], dict[tuple[int, int], complex]]:
+        """Loop and energy as sums of x^i y^k, without their constants where these do not matter."""
+        a, b, c, d, k = self.a, self.b, self.c, self.d, self.stiffness
+        loop = {(0, 0): a * a + b * b + d * d - c * c + 0j}
+        p, g = complex(*self.point), complex(*self.ground)
+        m1, m2, m3 = 9.81 * self.masses
+        energy: dict[tuple[int, int], complex] = {}
+
+        def add(sums: dict[tuple[int, int], complex], i: int, j: int, factor: complex) -> None:
+            """Add Re(factor x^i y^j)."""
+            for key, value in (((i, j), factor / 2), ((-i, -j), np.conj(factor) / 2)):
+                sums[key] = sums.get(key, 0j) + value
+
+        for i, j, factor in ((1, -1, 2 * a * b), (1, 0, -2 * a * d), (0, 1, -2 * b * d)):
+            add(loop, i, j, factor)
+        add(energy, 1, -1, k * a * np.conj(p))
+        # Im z = Re(-i z)
+        add(energy, 1, 0, -k * a * np.conj(g) - 1j * a * (m1 / 2 + m2 + m3 / 2))
+        add(energy, 0, 1, -k * p * np.conj(g) - 1j * b * (m2 / 2 + m3 / 2))
+        return loop, energy
+
+    def equilibria(self) -> Array:
+        """All real roots: absolute angles of crank and coupler, (m, 2)."""
+        loop, energy = self._terms()
+        condition: dict[tuple[int, int], complex] = {}
+        for (i, j), h in loop.items():
+            for (r, s), v in energy.items():
+                # V_x h_y - V_y h_x, with d/d(angle) x^i = i x^i times the imaginary unit
+                key = i + r, j + s
+                condition[key] = condition.get(key, 0j) - (r * j - s * i) * h * v
+        roots: list[tuple[float, float]] = []
+        for x in np.roots(self._resultant(loop, condition)):
+            if abs(abs(x) - 1) > 1e-6:
+                continue
+            for y in np.roots(_in_y(loop, x, 1)):
+                if abs(abs(y) - 1) < 1e-6 and abs(_value(condition, x, y)) < 1e-5:
+                    roots.append(
+                        self._polished(float(np.angle(x)), float(np.angle(y)), loop, condition)
+                    )
+        return np.array(roots)
+
+    def _resultant(self, loop: Any, condition: Any) -> Array:
+        """The coefficients of the resultant in y, from its values on a circle."""
+        count, radius = 64, 1.0
+        points = radius * np.exp(1j * TURN * np.arange(count) / count)
+        values = [
+            np.linalg.det(_sylvester(_in_y(loop, x, 1), _in_y(condition, x, 2)))
+            * x ** (4 * 1 + 2 * 2)
+            for x in points
+        ]
+        coefficients = np.fft.fft(values) / count
+        size = np.abs(coefficients).max()
+        used = np.flatnonzero(np.abs(coefficients) > 1e-10 * size)
+        return coefficients[used.min() : used.max() + 1][::-1]
+
+    def _polished(self, a: float, b: float, loop: Any, condition: Any) -> tuple[float, float]:
+        z = np.array([a, b])
+        for _ in range(5):
+            x, y = np.exp(1j * z[0]), np.exp(1j * z[1])
+            F = np.array([_value(sums, x, y).real for sums in (loop, condition)])
+            J = np.array(
+                [[_value(_slope(sums, k), x, y).real for k in (0, 1)] for sums in (loop, condition)]
+            )
+            z = z - np.linalg.solve(J, F)
+        return float(z[0]), float(z[1])
+
+
+def _value(sums: Any, x: complex, y: complex) -> complex:
+    return sum(c * x**i * y**j for (i, j), c in sums.items())
+
+
+def _slope(sums: Any, place: int) -> Any:
+    return {key: 1j * key[place] * c for key, c in sums.items()}
+
+
+def _in_y(sums: Any, x: complex, degree: int) -> Array:
+    """Coefficients in y, the highest first, after a factor y^degree."""
+    found = np.zeros(2 * degree + 1, complex)
+    for (i, j), c in sums.items():
+        found[degree - j] += c * x**i
+    return found
+
+
+def _sylvester(p: Array, q: Array) -> Array:
+    m, n = len(p) - 1, len(q) - 1
+    matrix = np.zeros((m + n, m + n), complex)
+    for k in range(n):
+        matrix[k, k : k + m + 1] = p
+    for k in range(m):
+        matrix[n + k, k : k + n + 1] = q
+    return matrix
+
+
+@pytest.mark.parametrize("seed", [38, 0, 9, 22, 26, 1, 2, 3])
+def test_all_equilibria_of_a_four_bar_with_a_spring_are_the_real_roots_of_its_polynomial(
+    seed: int,
+) -> None:
+    bar = FourBar(seed)
+    wanted = bar.equilibria()
+    assert len(wanted) >= 2
+    assert len(wanted) % 2 == 0, "on a closed curve minima and maxima alternate"
+    found = cf.equilibria(bar.mechanism(), starts=300)
+    absolute = found["q"][:, :2] @ np.array([[1, 1], [0, 1]])
+    assert same_sets(absolute, wanted)
+    by_hand = bar.energy(absolute[:, 0], absolute[:, 1])
+    assert np.ptp(found["potential_energy"] - by_hand) < 1e-9
+    assert found["residual"].max() < 1e-9
+    assert np.sum(found["stable"] == 1) == np.sum(found["stable"] == 0) == len(wanted) / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_a_spring_of_some_length_they_are_the_turning_points_of_the_energy(
+    seed: int,
+) -> None:
+    bar = FourBar(seed)
+    bar.rest = 0.25
+    crank = np.linspace(-np.pi, np.pi, 40001)
+    away = bar.d - bar.a * np.exp(1j * crank)
+    reach = np.abs(away)
+    inner = np.arccos((bar.b**2 + reach**2 - bar.c**2) / (2 * bar.b * reach))
+    count = 0
+    for side in (1, -1):
+        energy = bar.energy(crank, np.angle(away) + side * inner)
+        slopes = np.diff(energy)
+        count += int(np.sum(slopes * np.roll(slopes, 1) < 0))
+    assert len(cf.equilibria(bar.mechanism(), starts=300)) == count
+
+
+# --- closed forms --------------------------------------------------------------------------------
+
+
+def pendulum(stiffness: Any = 0, *, up: bool = True, **joint: Any) -> cf.Mechanism:
+    """A mass of 1 kg on a rod of 0.5 m, upright at zero, with a spring in its joint; g = 10."""
+    builder = cf.Mechanism.builder("pendulum", gravity=(0, 0, -10))
+    com = [0, 0, "0.5" if up else "-0.5"]
+    builder.segment("swing", joint={"type": "revolute", **joint}, axis="y", mass=1, com=com)
+    if stiffness:
+        builder.spring(joint="swing", stiffness=stiffness)
+    return builder.build()
+
+
+def roots_of(function: Any, low: float, high: float) -> Array:
+    """All zeros of a function between two bounds, by signs on a fine grid and halving."""
+    grid = np.linspace(low, high, 20001)
+    values = function(grid)
+    found: list[float] = []
+    for place in np.flatnonzero(values[:-1] * values[1:] < 0).tolist():
+        a, b = grid[place], grid[place + 1]
+        for _ in range(60):
+            middle = (a + b) / 2
+            a, b = (a, middle) if function(a) * function(middle) <= 0 else (middle, b)
+        found.append(float(a))
+    return np.array(found)
+
+
+def test_an_upright_pendulum_with_a_spring_has_the_roots_of_its_equation() -> None:
+    # k phi = m g l sin(phi): angles that differ by a turn are different, since the spring is.
+    wide = cf.equilibria(pendulum("0.4"), ranges={"swing": [-15, 15]})
+    wanted = roots_of(lambda phi: 0.4 * phi - 5 * np.sin(phi), -15.001, 15)
+    assert np.allclose(np.sort(wide["q"][:, 0]), wanted, atol=1e-9)
+    assert len(wanted) > 5
+    stiffness = 0.4 - 5 * np.cos(wide["q"][:, 0])
+    assert np.allclose(wide["stiffness"], stiffness)
+    assert np.array_equal(wide["stable"], (stiffness > 0).astype(float))
+
+
+def test_whole_turns_are_the_same_pose_where_nothing_winds_up() -> None:
+    found = cf.equilibria(pendulum(), ranges={"swing": [-20, 20]})
+    assert np.allclose(np.sort(np.abs(wrapped(found["q"][:, 0]))), [0, np.pi], atol=1e-9)
+    assert found["hits"].sum() == found.facts["solved"] == 200
+    again = cf.equilibria(pendulum(), ranges={"swing": [-20, 20]})
+    assert np.array_equal(found["q"], again["q"])
+
+
+def test_a_relative_equilibrium_on_a_turning_base() -> None:
+    # A bead on a hoop that turns with w: cos(phi) = g / (w^2 l) besides the lowest and highest place.
+    builder = cf.Mechanism.builder("hoop", gravity=(0, 0, -10)).base(angular_velocity=[0, 0, 6])
+    builder.segment("swing", axis="y", mass=1, com=[0, 0, "-0.5"])
+    found = cf.equilibria(builder.build())
+    tilted = np.arccos(10 / (36 * 0.5))
+    wanted = np.array([[0.0], [np.pi], [tilted], [-tilted]])
+    assert same_sets(found["q"], wanted)
+    angles = np.abs(wrapped(found["q"][:, 0]))
+    stable = np.isclose(angles, tilted, atol=1e-6)
+    assert np.array_equal(found["stable"] == 1, stable)
+    assert any("moving base" in line for line in found.report)
+
+
+def test_zieglers_column_flutters_at_its_follower_load() -> None:
+    # Ziegler's column with masses 2 m and m: flutter at (7/2 - sqrt 2) k / l, no buckling before.
+    builder = cf.Mechanism.builder("column", gravity=(0, 0, 0))
+    builder.parameter("P", 1)
+    builder.segment("lower", axis="y", mass=0)
+    builder.segment("knee", parent="lower", joint="fixed", position=[0, 0, 1], mass=2)
+    builder.segment("upper", parent="knee", axis="y", mass=1, com=[0, 0, 1])
+    for joint in ("lower", "upper"):
+        builder.spring(joint=joint, stiffness=1)
+    builder.force("lower", "-P*sin(upper)")
+    critical = 3.5 - np.sqrt(2)
+    states = {
+        load: cf.equilibria(builder.build(), values={"P": load}, q0=[0, 0], starts=1, ranges=SMALL)
+        for load in (critical - 1e-3, critical + 1e-3)
+    }
+    below, above = states.values()
+    assert (below["stable"][0], above["stable"][0]) == (-1, 0), "without damping nothing decays"
+    assert below["growth"][0] == 0 < above["growth"][0]
+    # Buckling is not what happens: the symmetric part of the stiffness says nothing here.
+    assert not above["singular"][0]
+
+
+SMALL = {"lower": [-0.01, 0.01], "upper": [-0.01, 0.01]}
+
+
+def test_a_motor_holds_where_its_torque_is_that_of_the_weight() -> None:
+    builder = cf.Mechanism.builder("driven", gravity=(0, 0, -10))
+    builder.segment("swing", axis="y", mass=1, com=[0, 0, "-0.5"], inertia=["0.1", "0.1", "0.1"])
+    builder.actuator(
+        "motor",
+        "swing",
+        type="dc_motor",
+        resistance=2,
+        inductance="0.01",
+        torque_constant="0.5",
+        rotor_inertia="0.001",
+        gear_ratio=5,
+    )
+    found = cf.equilibria(builder.build(), signals={"motor": 3})
+    torque = 0.5 * 3 / 2 * 5
+    wanted = np.arcsin(torque / 5)
+    assert same_sets(found["q"], np.array([[wanted], [np.pi - wanted]]))
+    assert np.allclose(found["x"], 1.5)
+    order = np.argsort(np.abs(wrapped(found["q"][:, 0])))
+    assert found["stable"][order].tolist() == [1, 0]
+
+
+# --- contacts and stops --------------------------------------------------------------------------
+
+
+def ladder() -> cf.Mechanism:
+    """A rod of 2 m and 3 kg in the x-z plane; a spring of no length draws its foot to the corner."""
+    builder = cf.Mechanism.builder("ladder", gravity=(0, 0, -10))
+    builder.segment("x", joint="prismatic", axis="x")
+    builder.segment("z", parent="x", joint="prismatic", axis="z")
+    builder.segment(
+        "rod", parent="z", joint="revolute", axis="y", mass=3, com=[-1, 0, 0], inertia=[0, 1, 1]
+    )
+    builder.frame("top", "rod", [-2, 0, 0]).frame("foot", "rod")
+    ends = [{"segment": "rod"}, {"segment": "ground"}]
+    return builder.spring(ends=ends, stiffness=10).build()
+
+
+def test_a_ladder_leans_where_weight_and_spring_say_and_the_walls_only_push() -> None:
+    walls = {"foot": {"friction": 0}, "top": {"friction": 0, "normal": [1, 0, 0]}}
+    found = cf.equilibria(ladder(), contacts=walls, starts=300)
+    # V = m g L/2 sin + k L^2/2 cos^2: sin = m g / (2 k L)
+    tilt = np.arcsin(3 * 10 / (2 * 10 * 2))
+    leaning = [k for k, (foot, top) in enumerate(found["contact_forces"]) if min(foot, top) > 1e-6]
+    poses = found["q"][leaning]
+    assert np.any(np.abs(poses - [2 * np.cos(tilt), 0, tilt]).max(axis=1) < 1e-8)
+    for pose, forces, stable in zip(
+        poses, found["contact_forces"][leaning], found["stable"][leaning], strict=True
+    ):
+        assert forces[0] == pytest.approx(30), "the floor carries the weight"
+        assert forces[1] == pytest.approx(10 * pose[0]), "the wall balances the spring"
+        assert stable == 0
+    assert np.all(found["contact_forces"] > -1e-9)
+    assert np.all(found["gaps"] > -1e-9)
+    assert np.abs(found["contact_forces"] * found["gaps"]).max() < 1e-9
+
+
+def test_balls_in_a_tube_lie_on_each_other_and_each_carries_those_above() -> None:
+    builder = cf.Mechanism.builder("balls", gravity=(0, 0, -10))
+    masses = {"a": 1, "b": 2, "c": 4}
+    for name, mass in masses.items():
+        joint = {"name": name, "type": "prismatic", "limits": {"lower": 0, "upper": 5}}
+        builder.segment(name, parent="ground", joint=joint, axis="z", mass=mass)
+    for pair in ("b - a - 0.5", "c - b - 0.5"):
+        builder.constraint("unilateral", pair)
+    tube = builder.build()
+    found = cf.equilibria(tube, stops=True, starts=60)
+    assert len(found) == 1
+    assert np.allclose(found["q"], [[0, 0.5, 1]], atol=1e-9)
+    pushes = dict(zip(found.facts["contacts"], found["contact_forces"][0], strict=True))
+    assert pushes["a lower"] == pytest.approx(70)
+    assert sorted(pushes.values())[-3:] == pytest.approx([40, 60, 70])
+    assert found["stable"][0] == 1
+    # Drawn up they lie on the upper stop of the topmost.
+    drawn = cf.equilibria(tube, stops=True, starts=60, forces=dict.fromkeys(masses, 100))
+    assert np.allclose(drawn["q"], [[4, 4.5, 5]], atol=1e-9)
+
+
+def test_a_stiff_stop_gives_way() -> None:
+    stops = {"swing": {"upper": 0.5, "stiffness": 200}}
+    found = cf.equilibria(pendulum(), stops=stops, ranges={"swing": [0.1, 1.5]})
+    # 5 sin(phi) = 200 (phi - 0.5)
+    (wanted,) = roots_of(lambda phi: 5 * np.sin(phi) - 200 * np.maximum(phi - 0.5, 0), 0.1, 1.5)
+    assert found["stable"].tolist().count(1) == 1
+    assert found["q"][found["stable"] == 1, 0] == pytest.approx([wanted], abs=1e-9)
+
+
+def test_friction_is_left_out_and_said_so() -> None:
+    found = cf.equilibria(pendulum(friction={"coulomb": 1}))
+    assert np.allclose(np.sort(np.abs(found["q"][:, 0])), [0, np.pi])
+    assert any("friction" in line for line in found.report)
+
+
+# --- families, singular equilibria ---------------------------------------------------------------
+
+
+def test_what_moves_freely_is_one_family_with_its_direction() -> None:
+    builder = cf.Mechanism.builder("turntable", gravity=(0, 0, -10))
+    builder.segment("table", axis="z", mass=1, inertia=[1, 1, 1])
+    builder.segment("swing", parent="table", axis="y", mass=1, com=[0, 0, "-0.5"])
+    found = cf.equilibria(builder.build())
+    assert found["family"].tolist() == [1, 1]
+    assert found["hits"].sum() == found.facts["solved"]
+    assert any("moves freely along table" in line for line in found.report)
+    assert found["stable"].tolist() == [-1, 0]
+
+
+def test_a_spring_that_balances_the_weight_in_every_pose_makes_a_family() -> None:
+    # A spring of no length from a point on the rod to one above the pivot: k a b = m g l.
+    builder = cf.Mechanism.builder("balanced", gravity=(0, 0, -10))
+    builder.segment("swing", axis="y", mass=1, com=["0.5", 0, 0])
+    ends = [
+        {"segment": "swing", "point": ["0.25", 0, 0]},
+        {"segment": "ground", "point": [0, 0, 1]},
+    ]
+    found = cf.equilibria(builder.spring(ends=ends, stiffness=20).build())
+    assert len(found) == 1
+    assert (found["family"][0], found["stable"][0]) == (1, -1)
+
+
+def test_at_the_critical_load_an_equilibrium_is_singular_and_isolated() -> None:
+    found = cf.equilibria(pendulum(5))
+    assert len(found) == 1
+    assert (found["singular"][0], found["family"][0], found["stable"][0]) == (1, 0, -1)
+    assert any("is singular: no stiffness along swing" in line for line in found.report)
+
+
+def test_a_ball_joint_hangs_or_stands_and_turns_about_the_vertical() -> None:
+    builder = cf.Mechanism.builder("top", gravity=(0, 0, -10))
+    builder.segment("top", joint="spherical", mass=1, com=[0, 0, "0.5"], inertia=[1, 1, 1])
+    found = cf.equilibria(builder.build(), starts=50)
+    assert found["family"].tolist() == [1, 1]
+    assert found["potential_energy"] == pytest.approx([-5, 5])
+    assert found["stable"].tolist() == [-1, 0]
+
+
+def test_a_nonholonomic_constraint_holds_anywhere() -> None:
+    skate = cf.equilibria(EXAMPLES / "knife_edge.toml", starts=20)
+    assert np.all(skate["family"] > 0)
+    assert np.all(skate["stable"] == -1)
+
+
+# --- held joints, element models, simulations ----------------------------------------------------
+
+
+def test_held_joints_have_the_drives_of_statics() -> None:
+    linkage = cf.read(EXAMPLES / "four_bar.toml")
+    found = cf.equilibria(linkage, held={"crank": 0.4}, starts=40)
+    assert len(found) == 2, "a four-bar closes in two ways"
+    for row in range(2):
+        held = cf.statics(linkage, found["q"][row], ["crank"])
+        assert np.allclose(held["tau"][0], found["tau"][row], atol=1e-9)
+        assert np.allclose(held["multipliers"][0], found["multipliers"][row], atol=1e-9)
+    assert np.all(found["stable"] == 1)
+    assert np.all(np.isinf(found["stiffness"]))
+
+
+@pytest.mark.slow
+def test_a_stewart_platform_rests_on_its_legs_and_the_ground_carries_its_weight() -> None:
+    stewart = cf.read(EXAMPLES / "stewart.toml")
+    legs = {f"leg{k}": 0.166 for k in range(1, 7)}
+    pose = assemble(stewart, {**legs, "platform_z": 0.6}, list(legs))
+    drives = cf.statics(stewart, pose, list(legs))
+    assert drives.facts["kind"] == "exact"
+    found = cf.equilibria(stewart, q0=pose, held=legs, starts=1)
+    near = np.argmin(np.abs(found["q"] - pose).max(axis=1))
+    assert np.abs(found["q"][near] - pose).max() < 1e-8
+    assert np.allclose(found["tau"][near], drives["tau"][0], atol=1e-8)
+    assert found["stable"][near] == 1
+    on_ground = [s.name.startswith("foot") or s.parent < 0 for s in stewart.segments]
+    run = drives.run
+    total = np.zeros(3)
+    for k, segment in enumerate(stewart.segments):
+        if on_ground[k] and segment.parent < 0:
+            turned = run.output(f"pose({segment.name})")[0][:3, :3]
+            total += turned @ run.reactions[0, k, :3]
+    mass = sum(float(s.body.mass) for s in stewart.segments)
+    assert np.allclose(total, [0, 0, 9.81 * mass], atol=1e-8)
+
+
+def test_an_element_model_rests_where_its_energy_is_least() -> None:
+    crane = cf.read(EXAMPLES / "portal_crane.toml")
+    found = cf.equilibria(crane, forces={"S": 0}, ranges={"s": [2.7, 5.2]}, starts=30)
+    energy = cf.derive(crane, ["potential_energy"])
+    s = np.linspace(2.7, 5.2, 100001)[:, None]
+    least = s[np.argmin(energy.evaluate(q=s)["potential_energy"]), 0]
+    assert found["q"][:, 0] == pytest.approx([least], abs=3e-5)
+    assert found["stable"].tolist() == [1]
+
+
+@pytest.mark.slow
+def test_damped_motions_end_in_stable_equilibria() -> None:
+    builder = cf.Mechanism.builder("arm", gravity=(0, 0, -10))
+    joint = {"type": "revolute", "friction": {"viscous": 3}}
+    builder.segment("a", joint=joint, axis="y", mass=1, com=[0, 0, "0.5"])
+    builder.segment(
+        "b", parent="a", joint=joint, axis="y", position=[0, 0, 1], mass=1, com=[0, 0, "0.5"]
+    )
+    arm = builder.spring(joint="a", stiffness=8).spring(joint="b", stiffness=1).build()
+    found = cf.equilibria(arm)
+    stable = found["q"][found["stable"] == 1]
+    ends = [simulate(arm, q0=q0, t=60, t_eval=[60]).q[-1] for q0 in ([0.1, 0], [-0.5, 1], [1, -2])]
+    for end in ends:
+        assert np.abs(stable - end).max(axis=1).min() < 1e-6
+    assert len(np.unique(np.round(ends, 3), axis=0)) > 1
+
+
+# --- files and refusals --------------------------------------------------------------------------
+
+
+def test_the_result_is_written_and_read(tmp_path: Path) -> None:
+    from chainform.analysis import Result
+
+    found = cf.equilibria(pendulum(2))
+    found.save(tmp_path / "found.npz")
+    back = Result.load(tmp_path / "found.npz")
+    assert np.array_equal(back["q"], found["q"])
+    assert back.report == found.report
+    assert "3 equilibria of pendulum: 2 stable, 1 unstable" in str(found)
+
+
+REFUSED = [
+    ({"forces": {"swing": 20}}, "no equilibrium was found from 200 starts: at best"),
+    ({"starts": 0}, "whole number"),
+    ({"starts": 10**6}, "whole number"),
+    ({"held": ["swung"]}, "no rate named 'swung'"),
+    ({"held": {"swing": "x"}}, "expected a number"),
+    ({"ranges": {"swing": [1, 0]}}, "the range is empty"),
+    ({"ranges": {"swung": [0, 1]}}, "no coordinate named 'swung'"),
+    ({"forces": {"swung": 1}}, "no rate named 'swung'"),
+    ({"values": {"mass": 1}}, "there is no parameter 'mass'"),
+    ({"signals": {"motor": 1}}, "motor"),
+    ({"q0": [1, 2]}, "shape"),
+    ({"stop": True}, "unknown field 'stop'"),
+    ({"contacts": ["foot"]}, "foot"),
+    ({"time": np.nan}, "not finite"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_wrong_arguments_are_refused_with_a_remedy(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(cf.Error) as caught:
+        cf.equilibria(pendulum(), **given)
+    assert message in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_bases_that_move_by_laws_of_time_are_refused_and_laws_are_noted() -> None:
+    builder = cf.Mechanism.builder("ship", gravity=(0, 0, -10)).base(position=[0, 0, "sin(t)"])
+    ship = builder.segment("swing", axis="y", mass=1, com=[0, 0, 1]).build()
+    with pytest.raises(RunError, match="moves by laws of time"):
+        cf.equilibria(ship)
+    pushed = cf.equilibria(pendulum(), forces={"swing": "2*t"}, time=1)
+    assert np.allclose(np.sort(np.abs(pushed["q"][:, 0])), [np.arcsin(0.4), np.pi - np.arcsin(0.4)])
+    assert any("at t = 1 s" in line for line in pushed.report)
+
+
+def test_loops_that_cannot_close_are_named() -> None:
+    with pytest.raises(RunError, match="could loops and constraints be closed"):
+        cf.equilibria(EXAMPLES / "four_bar.toml", held={"crank": 0.4, "rocker": 3}, starts=5)

@@ -13,7 +13,7 @@ A search does not prove that there are no more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Unpack
 
@@ -26,6 +26,7 @@ from chainform.analysis.equilibrium_solver import (
     Flags,
     equilibrium_system,
 )
+from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
 from chainform.analysis.equilibrium_starts import (
     TURN,
     given_poses,
@@ -33,7 +34,6 @@ from chainform.analysis.equilibrium_starts import (
     start_poses,
     start_ranges,
 )
-from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import StaticStates, joined
 from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem
@@ -69,7 +69,7 @@ def equilibria(
     `StaticOptions`.
 
     Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,
-    multipliers, contact_forces and gaps, potential_energy (of weight and springs), stable (1, 0, or
+    multipliers, contact_force(NAME) and gap(NAME), potential_energy (of weight and springs), stable (1, 0, or
     -1 where it is not decided), stiffness (the smallest that small motions meet), growth (the
     largest real part of the poles, where stiffness does not decide), singular, family (its
     dimension), residual, and hits: how many starts led there. RunError where none is found.
@@ -138,7 +138,7 @@ class _Search:
         states, sizes, active = self.system.refine(near)
         kept = np.flatnonzero((sizes < BALANCED) & self._is_closed(states))
         self.solved = len(kept)
-        test = StabilityTest(self.problem, self.system, self._rank(closed))
+        test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
         return self._each_once(test, states[kept], sizes[kept], active[kept])
 
     def _is_closed(self, states: StaticStates) -> Flags:
@@ -147,13 +147,6 @@ class _Search:
         if not any(loop.kind == "frame" for loop in residuals.mechanism.loops):
             return np.ones(len(states), np.bool_)
         return np.array([np.max(np.abs(residuals.at(q))) < NEAR for q in states.q])
-
-    def _rank(self, states: StaticStates) -> int:
-        """Return how many rows of loops and constraints are independent in general."""
-        part, nv = self.equations.parts["balance"], self.mechanism.nv
-        first = nv + self.equations.sizes["x"]
-        J = self.system.scaled_slopes(states[:8])[:, part, first:][..., : len(self.equations.rows)]
-        return int(np.max(np.linalg.matrix_rank(J, 1e-9), initial=0)) if J.size else 0
 
     def _each_once(
         self, test: StabilityTest, states: StaticStates, sizes: Array, active: Flags
@@ -173,13 +166,12 @@ class _Search:
 
     def _order(self, found: _Found) -> tuple[float, ...]:
         energy = self.equations.energies(found.state)
-        first = 0.0 if energy is None else float(np.round(energy[0] / self.system.energy, 9))
-        return first, *np.round(found.state.q[0], 6).tolist()
+        first = 0.0 if energy is None else round(float(energy[0]) / self.system.energy, 9)
+        return first, *(round(float(entry), 6) for entry in found.state.q[0])
 
     def _wound(self, state: StaticStates) -> StaticStates:
         """Return a state without whole turns."""
-        turns = self.periodic * TURN * np.round(state.q / TURN)
-        return StaticStates(state.q - turns, state.x, state.sigma, state.parameter)
+        return replace(state, q=without_turns(state.q, self.periodic))
 
     def _is_same(self, found: _Found, state: StaticStates) -> bool:
         """Whether a state is an equilibrium that is known already."""
@@ -187,8 +179,7 @@ class _Search:
         return self._distance(found.state, state) < bound
 
     def _distance(self, one: StaticStates, other: StaticStates) -> float:
-        gap = one.q[0] - other.q[0]
-        gap = gap - self.periodic * TURN * np.round(gap / TURN)
+        gap = without_turns(one.q[0] - other.q[0], self.periodic)
         for part in self.mechanism.quaternions:
             if one.q[0, part] @ other.q[0, part] < 0:
                 gap[part] = one.q[0, part] + other.q[0, part]
@@ -257,18 +248,26 @@ class _Search:
         return Result("equilibria", mechanism, "equilibrium", arrays, report, facts, units)
 
 
+def without_turns(angles: Array, periodic: Flags) -> Array:
+    """Return angles without whole turns where these change nothing."""
+    turns: Array = np.round(angles / TURN)
+    return angles - np.where(periodic, TURN * turns, 0.0)
+
+
 def _report(search: _Search, found: Sequence[_Found]) -> tuple[str, ...]:
     """Return what was found in words, and what a search cannot promise."""
     stable = [f.stability.stable for f in found]
     once, twice = (sum(f.hits == n for f in found) for n in (1, 2))
+    kinds = f"{stable.count(1.0)} stable, {stable.count(0.0)} unstable"
+    kinds += f", {stable.count(-1.0)} not decided" if -1.0 in stable else ""
+    missing = f"{once * (once - 1) / (2 * twice + 2):.0f}" if once > 1 else "none"
+    starts = (
+        f"{counted(len(search.starts), 'start')}, {search.closed} closed, {search.solved} solved"
+    )
+    share = f"about {once / search.solved:.1%} of further starts would find another one"
     lines = [
-        f"{counted(len(found), 'equilibrium').replace('equilibriums', 'equilibria')} of "
-        f"{search.mechanism.name}: {stable.count(1.0)} stable, {stable.count(0.0)} unstable, "
-        f"{stable.count(-1.0)} not decided",
-        f"{len(search.starts)} starts, {search.closed} of them closed, {search.solved} led to an "
-        f"equilibrium; {once} met once, so that about {once / search.solved:.1%} of further starts "
-        f"would find another one, and at least about {once * (once - 1) / (2 * twice + 2):.0f} "
-        "are missing",
+        f"{equilibria_counted(len(found))} of {search.mechanism.name}: {kinds}",
+        f"{starts}; {once} met once: {share}, and {missing} missing is the least estimate",
         "a search from starts does not prove that there are no more",
     ]
     names = search.mechanism.rates
@@ -285,6 +284,11 @@ def _report(search: _Search, found: Sequence[_Found]) -> tuple[str, ...]:
     return (*lines, *search.problem.notes)
 
 
+def equilibria_counted(count: int) -> str:
+    """Return a number of equilibria in words."""
+    return f"{count} equilibrium" if count == 1 else f"{count} equilibria"
+
+
 def static_arrays(problem: StaticProblem, states: StaticStates) -> dict[str, Array]:
     """Return the arrays of states at rest: q, drives, states of actuators, forces, gaps, energy."""
     equations, mechanism = problem.equations, problem.mechanism
@@ -297,9 +301,14 @@ def static_arrays(problem: StaticProblem, states: StaticStates) -> dict[str, Arr
         arrays["x"] = states.x
     if own:
         arrays["multipliers"] = states.sigma[:, :own]
-    if equations.contacts:
-        arrays["contact_forces"] = states.sigma[:, count:]
-        arrays["gaps"] = equations.values(states)[:, equations.parts["gaps"]]
+        arrays["sigma"] = states.sigma[
+            :, : sum(loop.equations for loop in equations.mechanism.loops)
+        ]
+    gaps = equations.values(states)[:, equations.parts["gaps"]]
+    for k, name in enumerate(equations.contacts):
+        arrays[f"contact_force({name})"] = states.sigma[:, count + k]
+        arrays[f"gap({name})"] = gaps[:, k]
+    arrays |= equations.wrenches(states)
     energies = equations.energies(states)
     if energies is not None:
         arrays["potential_energy"] = energies

@@ -15,10 +15,14 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.equilibria import static_arrays
+from chainform.analysis.equilibria import equilibria_counted, static_arrays, without_turns
 from chainform.analysis.equilibrium_solver import BALANCED, NEAR, Flags, equilibrium_system
 from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
-from chainform.analysis.equilibrium_starts import start_poses, start_ranges
+from chainform.analysis.equilibrium_starts import (
+    periodic_coordinates,
+    start_poses,
+    start_ranges,
+)
 from chainform.analysis.path_points import PathPoint, PathSystem
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import StaticStates, joined
@@ -26,6 +30,7 @@ from chainform.analysis.static_problem import StaticOptions, StaticProblem, stat
 from chainform.errors import RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
+from chainform.simulation import without_values
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, float], None]
@@ -48,7 +53,7 @@ class PathInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-def equilibrium_path(
+def equilibrium_path(  # noqa: PLR0913, a front door
     mechanism: Mechanism | str | PathLike[str],
     parameter: str,
     span: tuple[float, float],
@@ -69,8 +74,8 @@ def equilibrium_path(
     the other paths through branch points are followed as well. `progress` is called with the number
     of points and the parameter. The other arguments are those of `StaticOptions`.
 
-    Arrays have a row for each point: parameter, q, tau, multipliers, contact_forces, gaps,
-    potential_energy, stable, stiffness, growth, determinant (its sign), branch (0 is the first
+    Arrays have a row for each point: parameter, q, tau, multipliers, contact_force(NAME),
+    gap(NAME), potential_energy, stable, stiffness, growth, determinant (its sign), branch (0 is the first
     path), and kind: 1 at a fold, 2 at a branch point, 3 where a contact opens or closes, else 0.
     `facts` has the values of the parameter at folds and branch points. Ctrl-C raises
     PathInterrupted, with what there is.
@@ -120,8 +125,9 @@ class _Path:
                 element="constraints",
                 remedy="describe what stays in place as a holonomic constraint",
             )
+        self.periodic = periodic_coordinates(problem)
         state, closed = self._start(q0)
-        rank = self._rank(state)
+        rank = self.system.row_rank(state)
         self.path = PathSystem(self.system, abs(span[1] - span[0]), rank)
         self.test = StabilityTest(problem, self.system, rank)
         self._refuse_family(state, closed)
@@ -155,12 +161,6 @@ class _Path:
             remedy="give a pose nearer to one: chainform.equilibria finds them",
         )
 
-    def _rank(self, state: StaticStates) -> int:
-        part, sizes = self.equations.parts["balance"], self.equations.sizes
-        first = sizes["q"] + sizes["x"]
-        J = self.system.scaled_slopes(state)[0][part, first:][:, : len(self.equations.rows)]
-        return int(np.linalg.matrix_rank(J, 1e-9)) if J.size else 0
-
     def _refuse_family(self, state: StaticStates, closed: Flags) -> None:
         stability = self.test.of(state, closed)
         if stability.family:
@@ -193,7 +193,8 @@ class _Path:
 
     def _distance(self, one: StaticStates, other: StaticStates) -> float:
         scales = np.max(self.problem.scales, initial=1.0)
-        gap = np.max(np.abs(one.q - other.q), initial=0.0) / scales
+        apart = without_turns(one.q - other.q, self.periodic)
+        gap = np.max(np.abs(apart), initial=0.0) / scales
         return max(float(gap), abs(float(one.parameter[0] - other.parameter[0])) / self.path.unit)
 
     def _branches(self, point: PathPoint) -> Iterator[PathPoint]:
@@ -261,7 +262,7 @@ class _Path:
             self.endings.append(f"path {branch} reaches the end of the span")
             return None
         if change is not None:
-            return self._with_other_contacts(*change, branch)
+            return self._with_other_contacts(change[0], change[2], branch)
         self._add(after, branch)
         return after
 
@@ -276,8 +277,10 @@ class _Path:
         def determinant(at: PathPoint) -> float:
             return at.determinant[0] * float(np.exp(np.clip(at.determinant[1] - size, -700, 700)))
 
-        tests = ((determinant, BRANCH), (lambda at: at.slope, FOLD))
-        for test, kind in tests:
+        def slope(at: PathPoint) -> float:
+            return at.slope
+
+        for test, kind in ((determinant, BRANCH), (slope, FOLD)):
             if test(point) * test(found[0]) < 0:
                 special = self.path.located(point, length, test)
                 if special is None or (events and abs(special[1] - events[0][1]) < 1e-5):
@@ -293,8 +296,15 @@ class _Path:
             def over(at: PathPoint, bound: float = bound) -> float:
                 return float(at.state.parameter[0] - bound) / self.path.unit
 
-            if found is not None and over(point) * over(found[0]) < 0:
-                return self.path.located(point, length, over)
+            if found is None or not over(point) * over(found[0]) <= 0 or over(found[0]) == 0.0:
+                continue
+            if over(point) == 0.0:
+                # The path begins at the first bound, and may turn back there at once.
+                inside = over(found[0]) * (sum(self.span) / 2 - bound) > 0
+                if inside:
+                    continue
+                return point, 0.0
+            return self.path.located(point, length, over)
         return None
 
     # --- contacts -----------------------------------------------------------------------
@@ -316,21 +326,18 @@ class _Path:
                     changes.append((*found, k))
         return min(changes, key=lambda change: change[1], default=None)
 
-    def _with_other_contacts(
-        self, point: PathPoint, where: float, contact: int, branch: int
-    ) -> PathPoint | None:
+    def _with_other_contacts(self, point: PathPoint, contact: int, branch: int) -> PathPoint | None:
         """Return the point from which the path goes on after a contact opened or closed."""
-        del where
         closed = point.closed.copy()
         closed[0, contact] = ~closed[0, contact]
         after = self.path.point(point.state, closed)
-        # What was zero until now grows: the push of a contact that closes, the gap of one that opens.
+        # What was zero grows: the push of a contact that closes, the gap of one that opens.
         equations = self.equations
         if closed[0, contact]:
             n, count = len(self.system.columns), len(equations.contacts)
             rises = float(after.tangent[n - count + contact])
         else:
-            gaps = self.path.slopes(point.state, ~closed | closed)[self.system.gaps]
+            gaps = self.path.slopes(point.state, np.ones_like(closed))[self.system.gaps]
             rises = float(gaps[contact] @ after.tangent)
         if abs(rises) < NEAR:
             name = equations.contacts[contact]
@@ -376,15 +383,15 @@ class _Path:
         facts = {"parameter": self.name, **special, "endings": endings}
         units = {"potential_energy": "J", "growth": "1/s", "residual": "N m"}
         report = self._report(endings)
-        return Result("equilibrium path", self.mechanism, "point", arrays, report, facts, units)
+        # The parameter has no value in what is the same at all points.
+        mechanism = without_values(self.mechanism, [self.name])
+        return Result("equilibrium path", mechanism, "point", arrays, report, facts, units)
 
     def _report(self, endings: Sequence[str]) -> tuple[str, ...]:
         words = {FOLD: "fold", BRANCH: "branch point", CONTACT: "a contact opens or closes"}
         paths = len({row.branch for row in self.rows})
-        lines = [
-            f"{counted(len(self.rows), 'equilibrium').replace('equilibriums', 'equilibria')} of "
-            + f"{self.mechanism.name} along {self.name}, on {counted(paths, 'path')}"
-        ]
+        found = f"{equilibria_counted(len(self.rows))} of {self.mechanism.name}"
+        lines = [f"{found} along {self.name}, on {counted(paths, 'path')}"]
         for number, row in enumerate(self.rows, 1):
             if row.kind != POINT:
                 value = float(row.point.state.parameter[0])

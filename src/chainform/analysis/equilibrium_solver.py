@@ -51,8 +51,7 @@ SMALLEST, LARGEST = 1e-13, 1e7
 class EquilibriumSystem:
     """The equations of rest in units of their own.
 
-    `rows` (count,) multiplies equations, `columns` (n,) are the units of unknowns, `pushes` those
-    of contacts.
+    `rows` (count,) multiplies equations, `columns` (n,) are the units of unknowns.
     """
 
     equations: StaticEquations
@@ -123,6 +122,13 @@ class EquilibriumSystem:
     def scaled_slopes(self, states: StaticStates) -> Array:
         """Return the derivatives of all equations, gaps as they are."""
         return self.equations.slopes(states) * self.rows[:, None] * self.columns
+
+    def row_rank(self, states: StaticStates) -> int:
+        """Return how many rows of loops and constraints are independent, at most in some states."""
+        part, sizes = self.equations.parts["balance"], self.equations.sizes
+        first = sizes["q"] + sizes["x"]
+        J = self.scaled_slopes(states)[:, part, first : first + len(self.equations.rows)]
+        return int(np.max(np.linalg.matrix_rank(J, RANK), initial=0)) if J.size else 0
 
     def row_residual(self, states: StaticStates) -> Array:
         """Return what loops and constraints leave open."""
@@ -196,9 +202,11 @@ class EquilibriumSystem:
         sizes = _norms(F)
         busy = np.flatnonzero(np.isfinite(sizes))
         for _ in range(REFINED):
+            A = self.fixed_jacobian(states[busy], closed[busy])
+            finite = np.isfinite(A).all(axis=(1, 2))
+            busy, A = busy[finite], A[finite]
             if not len(busy):
                 break
-            A = self.fixed_jacobian(states[busy], closed[busy])
             steps = -np.einsum("mij,mj->mi", np.linalg.pinv(A, rcond=RANK), F[busy])
             trial = self.moved(states[busy], steps)
             new = self.fixed_residual(trial, closed[busy])
@@ -220,7 +228,8 @@ def _damped(A: Array, F: Array, damping: Array, turns: int) -> Array:
     n = A.shape[2]
     matrix = np.einsum("mki,mkj->mij", A, A)
     matrix[:, np.arange(n), np.arange(n)] += damping[:, None]
-    steps = -np.linalg.solve(matrix, np.einsum("mki,mk->mi", A, F)[..., None])[..., 0]
+    right = np.einsum("mki,mk->mi", A, F)[..., None]
+    steps = np.asarray(-np.linalg.solve(matrix, right)[..., 0], np.float64)
     longest = np.max(np.abs(steps[:, :turns]), axis=1, initial=0.0)
     return steps * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))[:, None]
 
@@ -257,8 +266,10 @@ def _usual_energy(loads: Array, energies: Array | None) -> float:
 
 def _lengths(rows: Array) -> Array:
     """Return the usual length of each row, (rows,)."""
-    lengths = np.linalg.norm(rows, axis=2)
-    return np.median(lengths, axis=0) if len(lengths) else np.ones(rows.shape[1])
+    if not len(rows):
+        return np.ones(rows.shape[1])
+    lengths: Array = np.sort(np.linalg.norm(rows, axis=2), axis=0)
+    return lengths[len(rows) // 2]
 
 
 def _factors(rows: Array) -> Array:

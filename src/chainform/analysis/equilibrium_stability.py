@@ -82,6 +82,8 @@ class StabilityTest:
     def of(self, state: StaticStates, closed: Flags) -> Stability:
         """Return the stability of one equilibrium; `closed` (1, contacts) are its contacts."""
         A = self.equations.slopes(state)[0]
+        if not np.isfinite(A).all():
+            return Stability(UNKNOWN, np.nan, np.nan, np.zeros((self.nv, 0)), 0)
         balance, scales = self.equations.parts["balance"], self.system.columns[: self.nv]
         active = np.concatenate([np.ones(len(self.equations.rows), np.bool_), closed[0]])
         rows = -A[balance, self.nv + self.nx :].T[active]
@@ -153,7 +155,7 @@ class StabilityTest:
         step = np.zeros((1, len(self.system.columns)))
         step[0, : self.nv] = direction
         for side in (AHEAD, -AHEAD):
-            found = self.system.moved(state, side * step)
+            found = self.system.moved(state, np.asarray(side * step, np.float64))
             for _ in range(10):
                 F = self.system.fixed_residual(found, closed)[0]
                 if not np.isfinite(F).all():
@@ -164,7 +166,7 @@ class StabilityTest:
                 # The way along the direction is kept, all else follows.
                 both, right = np.vstack([A, step]), np.append(-F, 0.0)
                 change = np.linalg.lstsq(both, right, rcond=RANK)[0]
-                found = self.system.moved(found, change[None])
+                found = self.system.moved(found, np.asarray(change[None], np.float64))
         return False
 
     # --- poles --------------------------------------------------------------------------
@@ -200,12 +202,12 @@ class StabilityTest:
     def _poles(self, state: StaticStates, N: Array) -> NDArray[np.complex128] | None:
         M, D = self._mass_and_damping(state)
         K = self.equations.slopes(state)[0][self.equations.parts["balance"], : self.nv]
-        M, D, K = (N.T @ matrix @ N for matrix in (M, D, K))
-        if not np.linalg.cond(M) < 1 / RANK:
+        mass, damping, stiffness = (N.T @ matrix @ N for matrix in (M, D, K))
+        if not np.linalg.cond(mass) < 1 / RANK:
             return None
-        n, inverse = len(M), np.linalg.inv(M)
+        n, inverse = len(mass), np.linalg.inv(mass)
         first = np.hstack([np.zeros((n, n)), np.eye(n)])
-        matrix = np.vstack([first, np.hstack([-inverse @ K, -inverse @ D])])
+        matrix = np.vstack([first, np.hstack([-inverse @ stiffness, -inverse @ damping])])
         return np.asarray(np.linalg.eigvals(matrix), np.complex128)
 
     def _mass_and_damping(self, state: StaticStates) -> tuple[Array, Array]:

@@ -42,8 +42,8 @@ def periodic_coordinates(problem: StaticProblem) -> NDArray[np.bool_]:
     q = np.tile(mechanism.neutral(), (len(angles) + 1, 1)) + rng.uniform(0.1, 0.9, mechanism.nq)
     for row, place in enumerate(angles, 1):
         q[row, place] += TURN
-    ones = [np.ones((len(q), equations.sizes[group])) for group in ("x", "sigma")]
-    values = equations.values(StaticStates(q, *ones, np.full(len(q), problem.first)))
+    x, sigma = (np.ones((len(q), equations.sizes[group])) for group in ("x", "sigma"))
+    values = equations.values(StaticStates(q, x, sigma, np.full(len(q), problem.first)))
     found, size = np.zeros(mechanism.nq, np.bool_), 1.0 + np.abs(values[0])
     for row, place in enumerate(angles, 1):
         found[place] = bool(np.all(np.abs(values[row] - values[0]) <= 1e-10 * size))

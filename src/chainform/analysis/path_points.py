@@ -120,21 +120,21 @@ class PathSystem:
         self, state: StaticStates, closed: Flags, normal: Array
     ) -> tuple[StaticStates, float, int]:
         """Return the state on the path in the plane through a state, what is left, and steps."""
-        F = self.system.fixed_residual(state, closed)[0]
-        size = _size(F)
+        left = self.system.fixed_residual(state, closed)[0]
+        size = _size(left)
         for number in range(REPEATS):
             if size < EXACT or not np.isfinite(size):
                 return state, size, number
             both = np.vstack([self.slopes(state, closed), normal])
             if not np.isfinite(both).all():
                 return state, np.inf, number
-            step = np.linalg.lstsq(both, np.append(-F, 0.0), rcond=1e-12)[0]
-            trial = self.moved(state, step)
+            step = np.linalg.lstsq(both, np.append(-left, 0.0), rcond=1e-12)[0]
+            trial = self.moved(state, np.asarray(step, np.float64))
             new = self.system.fixed_residual(trial, closed)[0]
             if not _size(new) < size:
                 # Rounding decides from here on, or the plane misses the path.
                 return state, size, REPEATS if size > BALANCED else number
-            state, F, size = trial, new, _size(new)
+            state, left, size = trial, new, _size(new)
         return state, size, REPEATS
 
     def ahead(self, point: PathPoint, length: float) -> tuple[PathPoint, int] | None:

@@ -33,16 +33,17 @@ from chainform.analysis.implicit_equations import (
 )
 from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
-    ConstraintLaws,
+    ConstraintRow,
     coordinate_of,
     entry_of,
     rows_of,
     with_derivatives,
 )
 from chainform.graph import BatchPlan, Builder, Graph, Scalar, include
-from chainform.mechanism import JointKind, Mechanism
+from chainform.mechanism import GROUND, Attachment, JointKind, Mechanism
 from chainform.pipeline import derive
-from chainform.simulation import Barriers, GapContext
+from chainform.simulation import Barrier, Barriers, GapContext, PointContact
+from chainform.spatial import apply, cross, subtract
 
 Array = NDArray[np.float64]
 AT_REST = ("qd", "qdd", "tau", "force", "wrench")
@@ -203,6 +204,12 @@ class StaticEquations:
         output = self._energy
         return None if output is None else output(self.columns(states), len(states))[:, 0]
 
+    def wrenches(self, states: StaticStates) -> dict[str, Array]:
+        """Return force and moment of the ground on segments, about their origins, (m, 6)."""
+        names = [name for name in self.graph.outputs if name.startswith("contact_wrench(")]
+        columns = self.columns(states)
+        return {name: BatchOutput(self.graph, name)(columns, len(states)) for name in names}
+
     def moved(self, states: StaticStates, steps: Array) -> StaticStates:
         """Return states after steps (m, n) of the unknowns."""
         nv, nx = self.sizes["q"], self.sizes["x"]
@@ -283,10 +290,14 @@ def static_equations(
     for k, (rate, value) in enumerate(held.items()):
         rows.append(entry_of(builder, "q", coordinate_of(mechanism, rate)) - Fraction(value))
         balance[rate] = balance[rate] - entry_of(builder, "sigma", first + k)
-    gaps = _with_contacts(builder, mechanism, barriers, balance, first + len(held))
+    contact = _Contacts(builder, mechanism, barriers)
+    gaps = contact.add_to(balance, first + len(held))
     lists = {"balance": balance, "x": x, "rows": rows, "gaps": gaps}
     parts = declared(builder, lists)
     _declare_energy(builder, mechanism, given)
+    for name, wrench in contact.wrenches.items():
+        entries = [(f"{name}_{c}", value) for c, value in zip("123456", wrench, strict=True)]
+        builder.output(f"contact_wrench({name})", (6,), entries)
     constraints = (c.name for c in mechanism.constraints if c.kind != "unilateral")
     loops = (f"{loop.name} {k + 1}" for loop in mechanism.loops for k in range(loop.equations))
     names = (*loops, *constraints, *(f"hold {mechanism.rates[rate]}" for rate in held))
@@ -305,25 +316,58 @@ def _refuse_prescribed(moving: ImplicitEquations) -> None:
         )
 
 
-def _with_contacts(
-    builder: Builder, mechanism: Mechanism, barriers: Barriers, balance: list[Scalar], first: int
-) -> list[Scalar]:
-    """Put the pushes of stops and contacts into the balance, and return the gaps of rigid ones."""
-    context = GapContext(builder, mechanism)
-    laws: ConstraintLaws = context.laws
-    for barrier in barriers.stiff:
-        row = laws.holonomic(barrier.residuals(context)[0])
-        depth = (builder.call("abs", row.value) - row.value) / 2
-        push = builder.keep(depth * Fraction(barrier.contact_law.stiffness or 0.0))
+class _Contacts:
+    """The pushes of stops and contacts in equations that are being built."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism, barriers: Barriers) -> None:
+        self.builder, self.mechanism, self.barriers = builder, mechanism, barriers
+        self.context = GapContext(builder, mechanism)
+        self.wrenches: dict[str, list[Scalar]] = {}
+        """Force and moment on segments that touch the ground, by name."""
+
+    def add_to(self, balance: list[Scalar], first: int) -> list[Scalar]:
+        """Put all pushes into the balance, and return the gaps of rigid contacts.
+
+        The pushes of these are entries of sigma, from the `first` one on.
+        """
+        builder = self.builder
+        for barrier in self.barriers.stiff:
+            row = self._row(barrier)
+            depth = (builder.call("abs", row.value) - row.value) / 2
+            push = builder.keep(depth * Fraction(barrier.contact_law.stiffness or 0.0))
+            self._push(balance, barrier, row, push)
+        gaps: list[Scalar] = []
+        for k, barrier in enumerate(self.barriers.rigid):
+            row = self._row(barrier)
+            gaps.append(row.value)
+            self._push(balance, barrier, row, entry_of(builder, "sigma", first + k))
+        return gaps
+
+    def _row(self, barrier: Barrier) -> ConstraintRow:
+        return self.context.laws.holonomic(barrier.residuals(self.context)[0])
+
+    def _push(
+        self, balance: list[Scalar], barrier: Barrier, row: ConstraintRow, push: Scalar
+    ) -> None:
         for rate, entry in row.J.items():
             balance[rate] = balance[rate] - entry * push
-    gaps: list[Scalar] = []
-    for k, barrier in enumerate(barriers.rigid):
-        row = laws.holonomic(barrier.residuals(context)[0])
-        gaps.append(row.value)
-        for rate, entry in row.J.items():
-            balance[rate] = balance[rate] - entry * entry_of(builder, "sigma", first + k)
-    return gaps
+        if isinstance(barrier, PointContact) and barrier.place.segment != GROUND:
+            places, keep = self.context.places, self.builder.keep
+            x, y, z = barrier.normal
+            normal = (
+                apply(places.world.base.rotation, (x, y, z)) if barrier.is_on_base else (x, y, z)
+            )
+            force = tuple(keep(push * n) for n in normal)
+            at, origin = (
+                places.place_of(place)
+                for place in (barrier.place, Attachment(barrier.place.segment))
+            )
+            moment = cross(subtract(at, origin), (force[0], force[1], force[2]))
+            name = self.mechanism.segments[barrier.place.segment].name
+            before = self.wrenches.get(name, [self.builder.number(0)] * 6)
+            self.wrenches[name] = [
+                keep(a + b) for a, b in zip(before, (*force, *moment), strict=True)
+            ]
 
 
 def _declare_energy(builder: Builder, mechanism: Mechanism, given: Mapping[str, Scalar]) -> None:

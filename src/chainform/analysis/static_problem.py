@@ -140,7 +140,7 @@ def _with_forces(mechanism: Mechanism, forces: Any) -> Mechanism:
             f"the mechanism leaves {', '.join(missing)} unknown",
             file=mechanism.file,
             element="forces",
-            remedy=f'give each: forces={{"{missing[0]}": 0}}; chainform.statics finds them in a pose',
+            remedy=f'give each: forces={{"{missing[0]}": 0}}; statics() finds them in a pose',
         )
     known = {name: force for name, force in table.items() if name not in unknown}
     if unknown:

@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.constraint_values import ClosureRows, RowValues
 from chainform.analysis.drives import driven_rates
 from chainform.analysis.forces import UnknownForces, solved
 from chainform.analysis.linear_variables import WRENCH
@@ -27,7 +27,6 @@ from chainform.analysis.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, finite_array
 from chainform.mechanism import Mechanism
-from chainform.model import Model
 from chainform.pipeline import derive, names_in
 from chainform.readers import read
 from chainform.simulation import assemble, parameters_of
@@ -107,9 +106,10 @@ class _Balance:
     ) -> None:
         self.mechanism, self.frames, self.t = mechanism, frames, t
         self.unknowns = mechanism.unknowns
-        outputs = ["inverse_dynamics", *(f"jacobian({frame})" for frame in frames)]
-        outputs += ["force_matrix"] * bool(self.unknowns)
-        self.model = derive(mechanism, outputs, without=without)
+        self.columns = ["force_matrix"] * bool(self.unknowns)
+        self.columns += [f"jacobian({frame})" for frame in frames]
+        self.model = derive(mechanism, ["inverse_dynamics", *self.columns], without=without)
+        self.groups = {item.group for item in self.model.graph.inputs.values()}
         self.rows = ClosureRows(mechanism)
 
     def at(self, q: Array) -> tuple[Array, Array]:
@@ -117,29 +117,20 @@ class _Balance:
         nv, model = self.mechanism.nv, self.model
         still = np.zeros(nv)
         state: dict[str, Any] = {"q": q, "qd": still, "qdd": still}
-        groups = {item.group for item in model.graph.inputs.values()}
-        if "t" in groups:
+        if "t" in self.groups:
             state["t"] = self.t
-        if "force" in groups:
+        if "force" in self.groups:
             state["force"] = np.zeros(len(self.unknowns))
         if self.mechanism.loops:
             state["sigma"] = np.zeros(self.rows.loops)
         found = model.evaluate(**state)
-        columns = [
-            np.broadcast_to(found[n], (len(q), *found[n].shape[-2:])) for n in _columns(model)
-        ]
+        parts = [np.broadcast_to(found[n], (len(q), *found[n].shape[-2:])) for n in self.columns]
         parts = [
-            c if c.shape[1] == nv and n == "force_matrix" else np.swapaxes(c, 1, 2)
-            for n, c in zip(_columns(model), columns, strict=True)
+            part if name == "force_matrix" else np.swapaxes(part, 1, 2)
+            for name, part in zip(self.columns, parts, strict=True)
         ]
         W = np.broadcast_to(found["inverse_dynamics"], (len(q), nv))
         return W, np.concatenate([np.zeros((len(q), nv, 0)), *parts], axis=2)
-
-
-def _columns(model: Model) -> list[str]:
-    """Return the outputs that are columns: unknown forces first."""
-    others = [name for name in model.outputs if name.startswith("jacobian")]
-    return [*(["force_matrix"] if "force_matrix" in model.outputs else []), *others]
 
 
 def _result(
@@ -152,7 +143,7 @@ def _result(
     rows, nv, still = balance.rows, mechanism.nv, np.zeros((len(q), mechanism.nv))
     times = np.full(len(q), balance.t)
     at = rows.at(times, q, still)
-    rows.check(at, times, still, still)
+    _check(rows, at, times, still)
     W, columns = balance.at(q)
     drives = np.broadcast_to(np.eye(nv)[:, chosen], (len(q), nv, len(chosen)))
     names = (
@@ -175,10 +166,24 @@ def _result(
         "residual": found.residual,
         "rank": found.rank.astype(np.float64),
     }
-    arrays = {name: array for name, array in arrays.items() if array.ndim < 2 or array.shape[1]}
+    arrays = {name: array for name, array in arrays.items() if array.size}
     facts = {"kind": found.kind, "names": list(names), "rows": list(rows.names)}
-    report = (_report(found, nv), found.report)
-    return Result("statics", mechanism, "pose", arrays, report, facts)
+    report = [_report(found, nv), found.report]
+    if "t" in balance.groups:
+        report.append(f"laws of time are taken at t = {balance.t:g} s, as if they stood still then")
+    return Result("statics", mechanism, "pose", arrays, tuple(report), facts)
+
+
+def _check(rows: ClosureRows, at: RowValues, times: Array, still: Array) -> None:
+    """Refuse poses that do not fit loops and constraints."""
+    try:
+        rows.check(at, times, still, still)
+    except RunError as error:
+        message = error.message.replace("the positions of the motion do", "the pose does")
+        remedy = 'give a table, as q={"crank": 0.4}: the loops are closed from there'
+        if "touches" in message:
+            remedy = error.remedy or remedy
+        raise RunError(message, file=error.file, element="q", remedy=remedy) from None
 
 
 def _report(found: UnknownForces, nv: int) -> str:

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
-    from chainform.simulation.equations.contact.laws import Barriers, Contact, GapContext, Stop
+    from chainform.simulation.equations.contact.laws import (
+        Barrier,
+        Barriers,
+        Contact,
+        GapContext,
+        PointContact,
+        Stop,
+    )
     from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.evaluate import values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLOSED",
     "FORMS",
+    "Barrier",
     "Barriers",
     "BatchInterrupted",
     "BatchRun",
@@ -63,6 +71,7 @@ __all__ = [
     "Mobility",
     "MotionError",
     "Places",
+    "PointContact",
     "Problem",
     "ProblemOptions",
     "ResultRecord",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chainform.analysis.motion import MotionSource, motion_of
     from chainform.analysis.result import Result
     from chainform.analysis.supplementary import PrescribedMotion, complete
-    from chainform.analysis.tasks import TASKS, analyse, arguments_of, times_of
+    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
 __all__ = [
     "COMPARED",
@@ -36,6 +36,7 @@ __all__ = [
     "Result",
     "TASKS",
     "StateOptions",
+    "Task",
     "UnknownForces",
     "analyse",
     "arguments_of",
@@ -48,7 +49,6 @@ __all__ = [
     "kinematics",
     "linearise",
     "motion_of",
-    "times_of",
     "unknown_forces",
     "workspace",
 ]

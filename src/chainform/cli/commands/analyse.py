@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from chainform.analysis import TASKS, Result, analyse, arguments_of
+from chainform.analysis import TASKS, Result, Task, arguments_of
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.printing import Document, Page, Report
@@ -73,19 +73,14 @@ def _add_results(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Carry out the task of a file."""
-    files = result_files(args)
-    check_pictures(args)
-    return _reported(args, analyse(args.file), files)
+    return _reported(args, Task.read(args.file))
 
 
 def run_task(task: str, args: Namespace) -> Report:
     """Carry out one task with the options of the command line."""
-    files = result_files(args)
-    check_pictures(args)
-    mechanism = read_chosen(args)
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
-    return _reported(args, analyse({"task": task, "mechanism": mechanism, **given}), files)
+    return _reported(args, Task.of({"task": task, "mechanism": read_chosen(args), **given}))
 
 
 def _value(name: str, text: str) -> Any:
@@ -111,8 +106,11 @@ def _times(text: str) -> dict[str, Any] | list[float]:
         raise ReadError(f"{text[:60]!r} tells no times", element="--times", remedy=remedy) from None
 
 
-def _reported(args: Namespace, result: Result, files: list[str]) -> Report:
-    check_store(args, result.mechanism)
+def _reported(args: Namespace, task: Task) -> Report:
+    files = result_files(args)
+    check_pictures(args)
+    check_store(args, task.mechanism)
+    result = task.run()
     for file in files:
         result.save(file)
     if args.plot is not None:
@@ -122,7 +120,7 @@ def _reported(args: Namespace, result: Result, files: list[str]) -> Report:
     written = [*files, *(name for name in (args.plot, args.animate) if name is not None)]
     revision = None
     if args.save is not None:
-        revision = save_into_store(args, result, partial(derive, result.mechanism))
+        revision = save_into_store(args, result, partial(derive, task.mechanism))
     document = _document(args, result, written, revision)
     return Report(document, lambda page: _show(page, result, written, revision))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of
-    from chainform.analysis.result import Result
+    from chainform.analysis.result import Result, load_result
     from chainform.analysis.supplementary import PrescribedMotion, complete
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
@@ -48,6 +48,7 @@ __all__ = [
     "inverse_dynamics",
     "kinematics",
     "linearise",
+    "load_result",
     "motion_of",
     "unknown_forces",
     "workspace",

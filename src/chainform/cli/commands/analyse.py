@@ -10,20 +10,19 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
-
-from chainform.analysis import TASKS, Result, Task, arguments_of
+from chainform.analysis import TASKS, Task, arguments_of
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.printing import Document, Page, Report
+from chainform.cli.printing import Page, Report
 from chainform.cli.results import (
     add_results,
     check_pictures,
     check_store,
+    draw_pictures,
     result_files,
     save_into_store,
 )
-from chainform.cli.run_report import show_written
+from chainform.cli.run_report import result_document, show_result, show_written
 from chainform.cli.states import read_json
 from chainform.errors import ReadError
 from chainform.pipeline import derive
@@ -113,51 +112,24 @@ def _reported(args: Namespace, task: Task) -> Report:
     result = task.run()
     for file in files:
         result.save(file)
-    if args.plot is not None:
-        result.plot(file=args.plot)
-    if args.animate is not None:
-        result.animate(args.animate)
-    written = [*files, *(name for name in (args.plot, args.animate) if name is not None)]
+    written = [*files, *draw_pictures(args, result)]
     revision = None
     if args.save is not None:
         revision = save_into_store(args, result, partial(derive, task.mechanism))
-    document = _document(args, result, written, revision)
-    return Report(document, lambda page: _show(page, result, written, revision))
-
-
-def _document(
-    args: Namespace, result: Result, written: list[str], revision: str | None
-) -> Document:
-    arrays = {name: np.where(np.isfinite(a), a, np.nan) for name, a in result.arrays.items()}
-    return {
+    document = {
         "file": args.file,
-        "task": result.task,
-        "mechanism": result.mechanism.name,
-        "rows": result.rows,
-        "report": list(result.report),
-        "facts": dict(result.facts),
-        "arrays": {name: _plain(array) for name, array in arrays.items()},
+        **result_document(result),
         "written": written,
         "revision": revision,
     }
 
+    def show(page: Page) -> None:
+        show_result(page, result)
+        show_written(page, written)
+        if revision is not None:
+            page.text(f"kept with {revision}")
 
-def _plain(array: Any) -> Any:
-    """Return numbers as JSON has them: those that are none are null."""
-    if array.ndim:
-        return [_plain(row) for row in array]
-    return float(array) if np.isfinite(array) else None
-
-
-def _show(page: Page, result: Result, written: list[str], revision: str | None) -> None:
-    page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
-    for line in result.report:
-        page.text(line)
-    page.text("")
-    page.text(result.table())
-    show_written(page, written)
-    if revision is not None:
-        page.text(f"kept with {revision}")
+    return Report(document, show)
 
 
 def _task_command(task: str) -> Command:

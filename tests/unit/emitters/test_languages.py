@@ -20,7 +20,8 @@ import pytest
 import wasmtime
 
 import chainform as cf
-from chainform.emitters import LANGUAGES
+from chainform.emitters import LANGUAGES, Case, package_of, parameters_of
+from chainform.files import write_folder
 from chainform.runtime import BINARIES, PLATFORMS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -228,6 +229,28 @@ def test_kernels_on_a_gpu(model: str, tmp_path: Path) -> None:
     assert re.search(r"^\d+ passed, 0 failed$", done.stdout, re.MULTILINE)
 
 
+FEWEST = [
+    *("gcc", "g++", "CUDA on the host", "object", "WebAssembly in Node", "gfortran", "node"),
+    *("octave", "rustc", "numpy", "casadi", "jax", "torch, a stand-in"),
+]
+"""Tools that run each kind of test that folders have."""
+
+
+@pytest.mark.slow
+@pytest.mark.any_processor
+@pytest.mark.parametrize("tool", FEWEST)
+def test_a_folder_finds_what_is_wrong(tool: str, tmp_path: Path) -> None:
+    """The first entry is not a number, the others are right, and no result passes for another."""
+    chosen, graph = TOOLS[tool], cf.read_expressions({"y": "[sqrt(x), x, 2*x]"}).graph
+    case = Case({"parameter": [-1.0]}, {"y": [1.0, -1.0, -2.0]})
+    package = replace(package_of(graph, ["y"], "wrong"), cases=(case,))
+    of_binary = BINARIES.get(chosen.language)
+    files = of_binary(package, "native") if of_binary else LANGUAGES[chosen.language](package)
+    done = run(chosen.command, write_folder(tmp_path / "wrong", files))
+    assert done.returncode != 0
+    assert re.search(r"^0 passed, [1-9]\d* failed$", done.stdout, re.MULTILINE), done
+
+
 def test_every_language_has_a_tool() -> None:
     assert {tool.language for tool in TOOLS.values()} == {*LANGUAGES, *BINARIES}
 
@@ -269,24 +292,43 @@ def test_targets_are_those_of_objects(tmp_path: Path) -> None:
         arm().export("object", tmp_path / "a", ["H"], target="z80")
 
 
+def called_in_wasmtime(module: Path, function: str, given: Any, count: int) -> Any:
+    """Return so many results of a function of one array, or of arrays of the same length."""
+    engine = wasmtime.Engine()
+    loaded = wasmtime.Module.from_file(engine, str(module))
+    assert not loaded.imports
+    store = wasmtime.Store(engine)
+    exports: Any = wasmtime.Instance(store, loaded, []).exports(store)
+    base, (arrays, length) = exports["__heap_base"].value(store), given.shape
+    exports["memory"].write(store, given.tobytes(), base)
+    places = [base + 8 * length * k for k in range(arrays + 1)]
+    exports[function](store, *places)
+    return np.frombuffer(exports["memory"].read(store, places[-1], places[-1] + 8 * count))
+
+
 def test_the_module_runs_in_wasmtime(tmp_path: Path) -> None:
     """It imports nothing, and computes what `evaluate` does."""
     model = cf.derive(EXAMPLES / "pick_arm.urdf", ["tau"])
     model.export("wasm", tmp_path / "a", name="arm")
-    engine = wasmtime.Engine()
-    module = wasmtime.Module.from_file(engine, str(tmp_path / "a" / "arm.wasm"))
-    assert not module.imports
-    store = wasmtime.Store(engine)
-    exports: Any = wasmtime.Instance(store, module, []).exports(store)
-    base, nv = exports["__heap_base"].value(store), model.mechanism.nv
-    given = np.linspace(-1, 1, 3 * nv)
-    exports["memory"].write(store, given.tobytes(), base)
-    places = [base + 8 * nv * k for k in range(4)]
-    exports["arm_inverse_dynamics"](store, *places)
-    found = np.frombuffer(exports["memory"].read(store, places[3], places[3] + 8 * nv))
-    q, qd, qdd = given.reshape(3, nv)
+    nv = model.mechanism.nv
+    given = np.linspace(-1, 1, 3 * nv).reshape(3, nv)
+    found = called_in_wasmtime(tmp_path / "a" / "arm.wasm", "arm_inverse_dynamics", given, nv)
+    q, qd, qdd = given
     (expected,) = model.evaluate(q, qd, qdd).values()
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_far_angles_in_the_module(tmp_path: Path) -> None:
+    """Their products have 128 bits, which WebAssembly has not."""
+    names = [f"x{k}" for k in range(40)]
+    model = cf.read_expressions({"s": f"[{', '.join(f'sin({name})' for name in names)}]"})
+    model.export("wasm", tmp_path / "a", name="far")
+    random = np.random.default_rng(5)
+    angles = random.choice([-1, 1], 40) * 2.0 ** random.uniform(17, 1020, 40)
+    angles[0] = 6381956970095103 * 2.0**797  # the double that is nearest to a multiple of pi/2
+    order = [names.index(model.graph.inputs[v].name) for v in parameters_of(model.graph)]
+    found = called_in_wasmtime(tmp_path / "a" / "far.wasm", "far_s", angles[None, order], 40)
+    np.testing.assert_allclose(found, np.sin(angles), rtol=4e-16)
 
 
 # --- text -----------------------------------------------------------------------------------------

@@ -157,11 +157,12 @@ static uint64_t ${name}_far(double x, double *r, double *rest)
         low = ~low;
     }
     low |= 1u;
-    while (!(high >> 63)) {
-        high = high << 1 | low >> 63;
-        low <<= 1;
-        ++zeros;
-    }
+    for (i = 32; i; i >>= 1)
+        if (!(high >> (64 - i))) {
+            high = high << i | low >> (64 - i);
+            low <<= i;
+            zeros += i;
+        }
     part[0] = (uint32_t)(high >> 32);
     part[1] = (uint32_t)high;
     part[2] = (uint32_t)(low >> 32);

@@ -36,7 +36,8 @@ HEADER = (
 NOTE = """\
 `chainform` is our machine code in memory. gcc, clang, g++ and gfortran have the options {flags}.
 Deviations are from `evaluate`, at 16 states, relative to the largest entry: 2e-16 is a few units of
-the last place, the rounding of both sides. One state of NumPy and JAX is a call from Python; a batch has 1,000 states, and its time is divided by 1,000. The virtual
+the last place, the rounding of both sides. One state of NumPy and JAX is a call from Python; a
+batch has 1,000 states, and its time is divided by 1,000. The virtual
 machine of CasADi is called through buffers. `compile` of JAX is its first call. CUDA C++ is a
 matter of the tests. Nanoseconds are time of the processor in the compiled loop; other times are of
 the clock, with all that runs on the machine."""

@@ -100,16 +100,16 @@ def _robot(name: str, output: str = "inverse_dynamics") -> Subject:
     return Subject(f"{name}, {output}", model, case if is_peer else None)
 
 
-def _example(name: str) -> Subject:
-    model = cf.derive(EXAMPLES / f"{name}.toml", ["inverse_dynamics"]).reduce()
-    return Subject(f"{name}, inverse_dynamics", model)
+def _example(name: str, output: str) -> Subject:
+    model = cf.derive(EXAMPLES / f"{name}.toml", [output]).reduce()
+    return Subject(f"{name}, {output}", model)
 
 
 SUBJECTS: dict[str, Callable[[], Subject]] = {
     "UR5": lambda: _robot("UR5"),
     "Panda": lambda: _robot("Panda"),
-    "biped": lambda: _example("biped"),
+    "biped": lambda: _example("biped", "mass_matrix"),
     "Talos": lambda: _robot("Talos"),
-    "elements": lambda: _example("stanford_elements"),
+    "elements": lambda: _example("stanford_elements", "bias"),
     "derivative": lambda: _robot("UR5", "d(tau)/d(q)"),
 }

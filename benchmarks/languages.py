@@ -3,8 +3,8 @@
 Two tables. The first has every language that runs here, model by model: deviation from `evaluate`,
 seconds of the compiler, time per call of one state. Compiled languages are called in one compiled
 loop, scripts have loops of their own; beside them are our machine code and the C that CasADi
-generates from Pinocchio's algorithms. Competitors take turns; the best time of each counts; a ratio
-is followed by its range over the rounds. The second has inverse dynamics on bare machines under
+generates from Pinocchio's algorithms. Competitors take turns; times and ratios are medians over the
+rounds, a ratio is followed by its range. The second has inverse dynamics on bare machines under
 qemu: bytes, and instructions that a call executes.
 
 CasADi's C is built once, into benchmarks/.cache or --cache; this needs g++.
@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
@@ -25,7 +26,7 @@ from language_peers.subjects import SUBJECTS, Subject  # noqa: E402
 from operations import table  # noqa: E402
 from speed_peers import casadi_c, machine  # noqa: E402
 from speed_peers.build import DEFAULT_CACHE, Workshop  # noqa: E402
-from speed_peers.measure import in_turn  # noqa: E402
+from speed_peers.measure import Timing, in_turn  # noqa: E402
 from speed_peers.ours import TITLE  # noqa: E402
 
 LARGEST_DEVIATION = 1e-11
@@ -37,10 +38,12 @@ NOTE = """\
 `chainform` is our machine code in memory. gcc, clang, g++ and gfortran have the options {flags}.
 Deviations are from `evaluate`, at 16 states, relative to the largest entry: 2e-16 is a few units of
 the last place, the rounding of both sides. One state of NumPy and JAX is a call from Python; a
-batch has 1,000 states, and its time is divided by 1,000. The virtual
-machine of CasADi is called through buffers. `compile` of JAX is its first call. CUDA C++ is a
-matter of the tests. Nanoseconds are time of the processor in the compiled loop; other times are of
-the clock, with all that runs on the machine."""
+batch has 1,000 states, and its time is divided by 1,000. The virtual machine of CasADi is called
+through buffers. `compile` of JAX is its first call. CUDA C++ is a matter of the tests.
+
+Times and ratios are medians over rounds in which all take turns; ranges are in brackets.
+Nanoseconds of compiled languages are time of the processor; other times are of the clock, with all
+that runs on the machine."""
 ON_BOARDS = """\
 Inverse dynamics of `examples/six_axis_arm.toml`, reduced: {count}. Built by clang -O2 and run by
 qemu, which writes down every instruction and the stack pointer. The code has no branches but for
@@ -65,9 +68,26 @@ def rows(workshop: Workshop, subjects: Sequence[Subject], rounds: int) -> Iterat
             entry = next(e for e in found if (e.title, e.variant) == (title, timing.variant))
             seconds = "-" if entry.compiled is None else f"{entry.compiled:.2f}"
             others = [taken.get(other) for other in (TITLE, casadi_c.TITLE)]
-            ratios = [timing.per(other) if other else "-" for other in others]
+            ratios = [_ratio(timing, other) if other else "-" for other in others]
             deviation = f"{subject.deviation(entry.found):.0e}"
-            yield [subject.title, title, deviation, seconds, f"{timing.best:,.0f}", *ratios]
+            yield [
+                subject.title,
+                title,
+                deviation,
+                seconds,
+                f"{median(timing.rounds):,.0f}",
+                *ratios,
+            ]
+
+
+def _ratio(timing: Timing, other: Timing) -> str:
+    """Return the median over the rounds, and the range.
+
+    The clock of a processor may jump for one competitor and not for the next, so that the best
+    times of two are not of the same clock; those of most rounds are.
+    """
+    each = [mine / theirs for mine, theirs in zip(timing.rounds, other.rounds, strict=True)]
+    return f"{median(each):.2f} ({min(each):.2f}-{max(each):.2f})"
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ ON_BOARDS = """\
 Inverse dynamics of `examples/six_axis_arm.toml`, reduced: {count}. Built by clang -O2 and run by
 qemu, which writes down every instruction and the stack pointer. The code has no branches but for
 angles beyond 1e5 in size: the longest path is that of a state in which all sines are of the number
-that is nearest to a multiple of a quarter turn."""
+that is nearest to a multiple of a quarter turn. On a Cortex-M most constants lie in the code."""
 
 
 def rows(workshop: Workshop, subjects: Sequence[Subject], rounds: int) -> Iterator[Sequence[str]]:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of
-    from chainform.analysis.result import Result
+    from chainform.analysis.result import Result, load_result
     from chainform.analysis.static_problem import StaticOptions
     from chainform.analysis.statics import statics
     from chainform.analysis.supplementary import PrescribedMotion, complete
-    from chainform.analysis.tasks import TASKS, analyse, arguments_of, times_of
+    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
 __all__ = [
     "COMPARED",
@@ -42,6 +42,7 @@ __all__ = [
     "TASKS",
     "StateOptions",
     "StaticOptions",
+    "Task",
     "UnknownForces",
     "analyse",
     "arguments_of",
@@ -55,9 +56,9 @@ __all__ = [
     "inverse_dynamics",
     "kinematics",
     "linearise",
+    "load_result",
     "motion_of",
     "statics",
-    "times_of",
     "unknown_forces",
     "workspace",
 ]

@@ -264,7 +264,7 @@ def workspace(
     q = low + (high - low) * _spread(number, mechanism.nq, argument("seed", seed).whole())
     mechanism.frame(of)
     rest = np.zeros((number, mechanism.nv))
-    run = Run(mechanism, np.arange(float(number)), q, rest, rest, method="workspace")
+    run = run_of(mechanism, PrescribedMotion(np.arange(float(number)), q, rest, rest))
     position = run.output(f"pose({of})")[:, :3, 3]
     sizes = _singular_values(run, of, [np.eye(mechanism.nv)] * number)
     box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]

@@ -205,6 +205,22 @@ class Result:
         return self.run.picture(file, **options)
 
 
+def load_result(source: str | PathLike[str] | StoredRun) -> Run | Result:
+    """Return what a file or a store holds: a run, or the result of a task."""
+
+    def made(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[str, Any]) -> Any:
+        is_result = about.get("schema") == SCHEMA
+        return (
+            Result.from_record(arrays, about)
+            if is_result
+            else Run.from_record(arrays, outputs, about)
+        )
+
+    if isinstance(source, StoredRun):
+        return made(source.arrays, source.outputs, source.about)
+    return made_of_file(source, lambda record: made(record.arrays, record.outputs, record.about))
+
+
 NEIGHBOURS = 6
 
 

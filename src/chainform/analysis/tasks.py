@@ -16,16 +16,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.equilibria import equilibria
+from chainform.analysis.equilibrium_path import equilibrium_path
 from chainform.analysis.inverse_dynamics import inverse_dynamics
 from chainform.analysis.kinematics import kinematics, workspace
 from chainform.analysis.result import Result
+from chainform.analysis.statics import statics
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
@@ -37,6 +41,9 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "kinematics": kinematics,
     "workspace": workspace,
     "inverse_dynamics": inverse_dynamics,
+    "statics": statics,
+    "equilibria": equilibria,
+    "equilibrium_path": equilibrium_path,
 }
 """The function of each task."""
 SYNTAXES = {".toml": "toml", ".json": "json"}
@@ -45,50 +52,76 @@ MOST = 10_000_000
 """Times of a motion."""
 
 
-def analyse(task: str | PathLike[str] | Mapping[str, object], **options: Any) -> Result:
-    """Return the result of a task, which is a TOML or JSON file, or a table of the same words.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A question about a mechanism: its name, the mechanism, and arguments of its function."""
 
-    `options` are arguments of its function that come before those of the file.
-    """
-    if not isinstance(task, str | PathLike):
-        return _answered(Given(task, "task").table(), Path(), Source(None), options)
-    path = Path(task)
-    source = Source(str(path), bytes_of(path))
-    syntax = SYNTAXES.get(path.suffix.lower())
-    if syntax is None:
-        raise source.error("a task is a TOML or JSON file", "name it with .toml or .json")
-    table = table_from_text(text_of(source.data or b"", source), syntax, source)
-    try:
-        return _answered(source.given(table, "task").table().at(""), path.parent, source, options)
-    except Error as problem:
-        problem.file = problem.file or str(path)
-        raise
+    name: str
+    mechanism: Mechanism
+    arguments: Mapping[str, Any]
+    file: str | None = None
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Task:
+        """Return the task in a TOML or JSON file; ReadError tells what is wrong with it."""
+        place = Path(path)
+        source = Source(str(place), bytes_of(place))
+        syntax = SYNTAXES.get(place.suffix.lower())
+        if syntax is None:
+            raise source.error("a task is a TOML or JSON file", "name it with .toml or .json")
+        table = table_from_text(text_of(source.data or b"", source), syntax, source)
+        return _task(source.given(table, "task").table().at(""), place.parent, source)
+
+    @staticmethod
+    def of(table: Mapping[str, object]) -> Task:
+        """Return the task of a table of the same words; `mechanism` may be one."""
+        return _task(Given(table, "task").table().at(""), Path(), Source(None))
+
+    def run(self) -> Result:
+        """Return what the task finds."""
+        try:
+            return TASKS[self.name](self.mechanism, **self.arguments)
+        except Error as problem:
+            problem.file = problem.file or self.file
+            raise
 
 
-def _answered(table: Given, folder: Path, source: Source, options: Mapping[str, Any]) -> Result:
+def analyse(task: str | PathLike[str] | Mapping[str, object]) -> Result:
+    """Return the result of a task, which is a TOML or JSON file, or a table of the same words."""
+    chosen = Task.read(task) if isinstance(task, str | PathLike) else Task.of(task)
+    return chosen.run()
+
+
+def _task(table: Given, folder: Path, source: Source) -> Task:
     remedy = f"write one of {', '.join(TASKS)}"
     name = table.required("task", remedy).choice(tuple(TASKS), "task", remedy)
     words = arguments_of(name)
     given = table.table((*COMMON, *words))
     found = table["mechanism"].value
-    own = (
-        found if isinstance(found, Mechanism) else origin_of(table, source, folder, None).mechanism
-    )
+    if not isinstance(found, Mechanism):
+        found = origin_of(table, source, folder, None).mechanism
     entries = {key: entry for key, entry in given.items() if key in words}
     values = {key: _argument(key, entry, folder) for key, entry in entries.items()}
-    values |= {key: value for key, value in options.items() if value is not None}
     for key, parameter in list(inspect.signature(TASKS[name]).parameters.items())[1:]:
-        if parameter.default is parameter.empty and key not in values:
+        is_one = parameter.kind is not parameter.VAR_KEYWORD
+        if is_one and parameter.default is parameter.empty and key not in values:
             raise table.at(key).error(f"the task {name} needs it", f"give {key}")
     if "times" in values:
         values["t"] = values.pop("times")
-    return TASKS[name](own, **values)
+    return Task(name, found, values, source.file)
 
 
 def arguments_of(task: str) -> tuple[str, ...]:
     """Return the words of a task: the arguments of its function, `times` in place of t."""
-    names = list(inspect.signature(TASKS[task]).parameters)[1:]
-    return tuple("times" if name == "t" else name for name in names)
+    function = TASKS[task]
+    names: list[str] = []
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            (options,) = get_args(get_type_hints(function)[name])
+            names += options.__annotations__
+        elif name != "progress":
+            names.append("times" if name == "t" else name)
+    return tuple(names)
 
 
 def _argument(key: str, entry: Given, folder: Path) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from chainform.analysis import Result
 from chainform.cli.files import target_of
 from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
@@ -37,11 +38,11 @@ def add_results(group: Any, what: str) -> None:
     group.add_argument("--force", action="store_true", help="overwrite files")
 
 
-def draw_pictures(args: Namespace, run: Run | BatchRun) -> list[str]:
+def draw_pictures(args: Namespace, run: Run | BatchRun | Result) -> list[str]:
     """Write the pictures of a run; return their files."""
     if args.plot is not None:
         run.plot(file=args.plot)
-    if args.animate is not None and isinstance(run, Run):
+    if args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]
 

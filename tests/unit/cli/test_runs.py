@@ -259,3 +259,42 @@ def test_coordinates_and_rates_of_quaternions_are_shown_apart(
     assert "more names" in result.out
     assert re.search(r"^ *name +q$", result.out, re.MULTILINE)
     assert re.search(r"^ *name +qd$", result.out, re.MULTILINE)
+
+
+def test_results_of_tasks_are_stored_and_told(call: Callable[..., Any], scenario: Path) -> None:
+    """By the command of a task, with a file and pictures; then out of the store and the file."""
+    options = ("--motion", '{"hinge": "sin(t)"}', "--times", "0:1:5", "--save", "arm")
+    files = ("--out", "a.csv", "--plot", "a.svg")
+    values = ("--values", '{"length": 0.5}', "--run", "swing")
+    result = call("kinematics", "mechanism.toml", *options, *files, *values, "--json")
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    Draft202012Validator(json.loads(schema_text("kinematics"))).validate(document)
+    assert (document["written"], document["revision"]) == (["a.csv", "a.svg"], "arm@1")
+    assert document["arrays"]["q"] == [[np.sin(t)] for t in np.linspace(0, 1, 5)]
+    assert "kinematics" in call("runs", "arm").out
+    for source in (("arm", "swing"), ("a.csv",)):
+        told = call("runs", *source, "--json").document
+        VALID.validate(told)
+        assert told["result"]["arrays"] == document["arrays"]
+        assert "1 freedom all the time" in call("runs", *source).out
+    assert scenario.exists()
+
+
+def test_bad_options_of_tasks_are_refused(
+    call: Callable[..., Any], refused: Callable[[Any], str], scenario: Path
+) -> None:
+    named = ("kinematics", "mechanism.toml")
+    assert "tells no times" in refused(call(*named, "--motion", "{}", "--times", "0:1"))
+    assert "needs it" in refused(call(*named))
+    assert "hinge" in refused(call(*named, "--motion", '{"hinje": "t"}', "--times", "0:1:2"))
+    assert "no such file" in refused(call(*named, "--motion", "none.csv", "--times", "0:1:2"))
+    assert "another mechanism" in refused(_stored_elsewhere(call, named))
+    assert scenario.exists()
+
+
+def _stored_elsewhere(call: Callable[..., Any], named: tuple[str, str]) -> Any:
+    assert call("derive", "mechanism.toml", "--save", "arm").code == 0
+    Path("other.toml").write_text(Path("mechanism.toml").read_text().replace("2, unit", "3, unit"))
+    motion = ("--motion", '{"hinge": "t"}', "--times", "0:1:2", "--save", "arm")
+    return call(named[0], "other.toml", *motion)

@@ -10,20 +10,19 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
-
-from chainform.analysis import TASKS, Result, analyse, arguments_of
+from chainform.analysis import TASKS, Task, arguments_of
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.printing import Document, Page, Report
+from chainform.cli.printing import Page, Report
 from chainform.cli.results import (
     add_results,
     check_pictures,
     check_store,
+    draw_pictures,
     result_files,
     save_into_store,
 )
-from chainform.cli.run_report import show_written
+from chainform.cli.run_report import result_document, show_result, show_written
 from chainform.cli.states import read_json
 from chainform.errors import ReadError
 from chainform.pipeline import derive
@@ -73,19 +72,14 @@ def _add_results(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Carry out the task of a file."""
-    files = result_files(args)
-    check_pictures(args)
-    return _reported(args, analyse(args.file), files)
+    return _reported(args, Task.read(args.file))
 
 
 def run_task(task: str, args: Namespace) -> Report:
     """Carry out one task with the options of the command line."""
-    files = result_files(args)
-    check_pictures(args)
-    mechanism = read_chosen(args)
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
-    return _reported(args, analyse({"task": task, "mechanism": mechanism, **given}), files)
+    return _reported(args, Task.of({"task": task, "mechanism": read_chosen(args), **given}))
 
 
 def _value(name: str, text: str) -> Any:
@@ -111,55 +105,31 @@ def _times(text: str) -> dict[str, Any] | list[float]:
         raise ReadError(f"{text[:60]!r} tells no times", element="--times", remedy=remedy) from None
 
 
-def _reported(args: Namespace, result: Result, files: list[str]) -> Report:
-    check_store(args, result.mechanism)
+def _reported(args: Namespace, task: Task) -> Report:
+    files = result_files(args)
+    check_pictures(args)
+    check_store(args, task.mechanism)
+    result = task.run()
     for file in files:
         result.save(file)
-    if args.plot is not None:
-        result.plot(file=args.plot)
-    if args.animate is not None:
-        result.animate(args.animate)
-    written = [*files, *(name for name in (args.plot, args.animate) if name is not None)]
+    written = [*files, *draw_pictures(args, result)]
     revision = None
     if args.save is not None:
-        revision = save_into_store(args, result, partial(derive, result.mechanism))
-    document = _document(args, result, written, revision)
-    return Report(document, lambda page: _show(page, result, written, revision))
-
-
-def _document(
-    args: Namespace, result: Result, written: list[str], revision: str | None
-) -> Document:
-    arrays = {name: np.where(np.isfinite(a), a, np.nan) for name, a in result.arrays.items()}
-    return {
+        revision = save_into_store(args, result, partial(derive, task.mechanism))
+    document = {
         "file": args.file,
-        "task": result.task,
-        "mechanism": result.mechanism.name,
-        "rows": result.rows,
-        "report": list(result.report),
-        "facts": dict(result.facts),
-        "arrays": {name: _plain(array) for name, array in arrays.items()},
+        **result_document(result),
         "written": written,
         "revision": revision,
     }
 
+    def show(page: Page) -> None:
+        show_result(page, result)
+        show_written(page, written)
+        if revision is not None:
+            page.text(f"kept with {revision}")
 
-def _plain(array: Any) -> Any:
-    """Return numbers as JSON has them: those that are none are null."""
-    if array.ndim:
-        return [_plain(row) for row in array]
-    return float(array) if np.isfinite(array) else None
-
-
-def _show(page: Page, result: Result, written: list[str], revision: str | None) -> None:
-    page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
-    for line in result.report:
-        page.text(line)
-    page.text("")
-    page.text(result.table())
-    show_written(page, written)
-    if revision is not None:
-        page.text(f"kept with {revision}")
+    return Report(document, show)
 
 
 def _task_command(task: str) -> Command:

@@ -69,9 +69,9 @@ def equilibria(
     `StaticOptions`.
 
     Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,
-    multipliers, contact_force(NAME) and gap(NAME), potential_energy (of weight and springs), stable (1, 0, or
-    -1 where it is not decided), stiffness (the smallest that small motions meet), growth (the
-    largest real part of the poles, where stiffness does not decide), singular, family (its
+    multipliers, contact_force(NAME) and gap(NAME), potential_energy (of weight and springs), stable
+    (1, 0, or -1 where it is not decided), stiffness (the smallest that small motions meet), growth
+    (the largest real part of the poles, where stiffness does not decide), singular, family (its
     dimension), residual, and hits: how many starts led there. RunError where none is found.
     """
     problem = static_problem(mechanism, acting, q0)

@@ -75,8 +75,8 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     of points and the parameter. The other arguments are those of `StaticOptions`.
 
     Arrays have a row for each point: parameter, q, tau, multipliers, contact_force(NAME),
-    gap(NAME), potential_energy, stable, stiffness, growth, determinant (its sign), branch (0 is the first
-    path), and kind: 1 at a fold, 2 at a branch point, 3 where a contact opens or closes, else 0.
+    gap(NAME), potential_energy, stable, stiffness, growth, determinant (its sign), branch (0 is the
+    first path), and kind: 1 at a fold, 2 at a branch point, 3 where a contact opens or closes.
     `facts` has the values of the parameter at folds and branch points. Ctrl-C raises
     PathInterrupted, with what there is.
     """
@@ -202,7 +202,7 @@ class _Path:
         both = self.path.null_vectors(point.state, point.closed)
         along = point.tangent / np.linalg.norm(point.tangent)
         across = max((v - along * (v @ along) for v in both), key=np.linalg.norm)
-        across = across / np.linalg.norm(across)
+        across = across / (np.linalg.norm(across) * np.sign(across[np.argmax(np.abs(across))]))
         for side in (1.0, -1.0):
             start = self.path.moved(point.state, side * 0.2 * self.longest * across)
             state, size, _ = self.path.onto(start, point.closed, across)

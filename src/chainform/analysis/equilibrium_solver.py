@@ -204,10 +204,10 @@ class EquilibriumSystem:
         for _ in range(REFINED):
             A = self.fixed_jacobian(states[busy], closed[busy])
             finite = np.isfinite(A).all(axis=(1, 2))
-            busy, A = busy[finite], A[finite]
+            busy = busy[finite]
             if not len(busy):
                 break
-            steps = -np.einsum("mij,mj->mi", np.linalg.pinv(A, rcond=RANK), F[busy])
+            steps = -np.einsum("mij,mj->mi", np.linalg.pinv(A[finite], rcond=RANK), F[busy])
             trial = self.moved(states[busy], steps)
             new = self.fixed_residual(trial, closed[busy])
             better = _norms(new) < sizes[busy]
@@ -266,10 +266,11 @@ def _usual_energy(loads: Array, energies: Array | None) -> float:
 
 def _lengths(rows: Array) -> Array:
     """Return the usual length of each row, (rows,)."""
-    if not len(rows):
-        return np.ones(rows.shape[1])
-    lengths: Array = np.sort(np.linalg.norm(rows, axis=2), axis=0)
-    return lengths[len(rows) // 2]
+    number, count = rows.shape[:2]
+    if number == 0:
+        return np.ones(count)
+    lengths = np.sort(np.sqrt(np.einsum("mij,mij->mi", rows, rows)), axis=0)
+    return np.asarray(lengths[number // 2], dtype=np.float64)
 
 
 def _factors(rows: Array) -> Array:

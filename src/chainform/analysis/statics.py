@@ -25,7 +25,7 @@ from chainform.analysis.forces import UnknownForces, solved
 from chainform.analysis.linear_variables import WRENCH
 from chainform.analysis.result import Result
 from chainform.errors import RunError
-from chainform.given import argument, finite_array
+from chainform.given import argument, counted, finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive, names_in
 from chainform.readers import read
@@ -189,8 +189,8 @@ def _check(rows: ClosureRows, at: RowValues, times: Array, still: Array) -> None
 def _report(found: UnknownForces, nv: int) -> str:
     freedoms = nv - found.row_rank
     least, most = int(freedoms.min()), int(freedoms.max())
-    many = f"{least}" if least == most else f"{least} to {most}"
+    many = counted(most, "freedom") if least == most else f"{least} to {most} freedoms"
     left = float(np.max(np.abs(found.residual), initial=0.0))
     more = f": {left:.3g} is left over" if found.kind == "least squares" else ""
     what = ", ".join(found.names) or "nothing"
-    return f"{what} for {many} freedoms: {KINDS[found.kind]}{more}"
+    return f"{what} for {many}: {KINDS[found.kind]}{more}"

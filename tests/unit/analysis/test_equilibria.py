@@ -525,6 +525,18 @@ def test_the_result_is_written_and_read(tmp_path: Path) -> None:
     assert "3 equilibria of pendulum: 2 stable, 1 unstable" in str(found)
 
 
+def test_a_file_may_ask_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "rest.toml"
+    text = f'task = "equilibria"\nmechanism = "{EXAMPLES / "four_bar.toml"}"\nstarts = 40\n'
+    file.write_text(text + "[held]\ncrank = 0.4\n", encoding="utf-8")
+    found = cf.analyse(file)
+    assert len(found) == 2
+    assert np.allclose(found["q"][:, 0], 0.4)
+    file.write_text(text + "stop = true\n", encoding="utf-8")
+    with pytest.raises(cf.Error, match="unknown field 'stop'"):
+        cf.analyse(file)
+
+
 REFUSED = [
     ({"forces": {"swing": 20}}, "no equilibrium was found from 200 starts: at best"),
     ({"starts": 0}, "whole number"),

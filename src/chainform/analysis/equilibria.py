@@ -195,7 +195,8 @@ class _Search:
         if np.any(one.closed != other.closed):
             return False
         energies = [self.equations.energies(each.state) for each in (one, other)]
-        if self.mechanism.forces or energies[0] is None or energies[1] is None:
+        is_potential = not self.mechanism.forces and self.equations.moving.holonomic.all()
+        if not is_potential or energies[0] is None or energies[1] is None:
             return True
         return abs(energies[0][0] - energies[1][0]) < 1e-7 * self.system.energy
 
@@ -209,6 +210,9 @@ class _Search:
                 f"from none of {len(self.starts)} starts could loops and constraints be closed"
             )
             remedy = "give a pose near a closed one as q0, or ranges of coordinates"
+        elif not np.isfinite(self.left).any():
+            message = f"the equations have no finite value at any of {len(self.starts)} starts"
+            remedy = 'a law may leave its range there: give ranges={"s": [2.7, 5.2]}'
         else:
             left = float(np.min(self.left)) * self.system.energy
             message = (

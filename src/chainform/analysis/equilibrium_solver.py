@@ -5,7 +5,7 @@ F, A      equations in units of their own, and their derivatives by unknowns in 
 d         damping of Levenberg and Marquardt
 a, b      a gap and its push, in units of their own
 
-    (A^T A + d) step = - A^T F,    accepted where |F| becomes smaller
+    (A^T A + d) step = - A^T F,    taken where |F| becomes smaller
 
 A contact holds where a >= 0, b >= 0 and a b = 0. Far away that is one equation (Fischer and
 Burmeister), sqrt(a^2 + b^2) - a - b = 0. Near a solution each contact is closed or open, and
@@ -227,7 +227,8 @@ def _damped(A: Array, F: Array, damping: Array, turns: int) -> Array:
     """Return damped steps (m, n), none of them longer than is sensible."""
     n = A.shape[2]
     matrix = np.einsum("mki,mkj->mij", A, A)
-    matrix[:, np.arange(n), np.arange(n)] += damping[:, None]
+    size = 1.0 + np.einsum("mii->m", matrix) / n
+    matrix[:, np.arange(n), np.arange(n)] += (damping * size)[:, None]
     right = np.einsum("mki,mk->mi", A, F)[..., None]
     steps = np.asarray(-np.linalg.solve(matrix, right)[..., 0], np.float64)
     longest = np.max(np.abs(steps[:, :turns]), axis=1, initial=0.0)
@@ -266,7 +267,7 @@ def _usual_energy(loads: Array, energies: Array | None) -> float:
 
 def _lengths(rows: Array) -> Array:
     """Return the usual length of each row, (rows,)."""
-    number, count = rows.shape[:2]
+    number, count = len(rows), int(rows.shape[1])
     if number == 0:
         return np.ones(count)
     lengths = np.sort(np.sqrt(np.einsum("mij,mij->mi", rows, rows)), axis=0)

@@ -95,13 +95,13 @@ class StabilityTest:
         values, vectors = np.linalg.eigh((reduced + reduced.T) / 2)
         is_potential = _is_symmetric(reduced, self.system.energy)
         flat = self._flat(reduced, values, vectors, is_potential=is_potential)
-        free = N @ flat
+        free = N @ flat if self._is_holonomic else self._open_positions(state, closed)
         family = self._family(state, closed, free) if free.shape[1] else 0
         stable, growth = self._by_stiffness(values), np.nan
         if self.nx or not is_potential or self._is_driven_by_rates(state, scales[:, None] * N):
             growth = self._growth(state, closed, scales[:, None] * N)
             stable = _by_growth(growth)
-        if lost or not self.equations.moving.holonomic.all() or self._grazes(state):
+        if lost or not self._is_holonomic or self._grazes(state):
             stable = UNKNOWN
         if not N.shape[1]:
             stable = STABLE
@@ -132,6 +132,19 @@ class StabilityTest:
             return vectors[:, np.abs(values) < ZERO * self.system.energy]
         sizes, vh = np.linalg.svd(K)[1:]
         return vh[sizes < ZERO * self.system.energy].T
+
+    @property
+    def _is_holonomic(self) -> bool:
+        return bool(self.equations.moving.holonomic.all())
+
+    def _open_positions(self, state: StaticStates, closed: Flags) -> Array:
+        """Return the directions in which the equations of rest do not change, forces following."""
+        A = self.system.fixed_jacobian(state, closed)[0]
+        sizes, vh = np.linalg.svd(A)[1:]
+        rank = int(np.sum(sizes > ZERO * sizes.max(initial=0.0)))
+        motions = vh[rank:, : self.nv].T
+        left, amounts = np.linalg.svd(motions)[:2]
+        return left[:, : int(np.sum(amounts > ZERO))]
 
     def _by_stiffness(self, values: Array) -> float:
         bound = ZERO * self.system.energy

@@ -153,7 +153,8 @@ class StaticEquations:
     def _slopes(self) -> dict[str, BatchOutput]:
         groups = [group for group, size in self.sizes.items() if size]
         texts = {g: f"product(derivative(equations,{g}),direction)" for g in groups}
-        names = [item.name for item in self.graph.inputs.values() if item.group == "parameter"]
+        inputs = self.graph.inputs.values()
+        names = [i.name for i in inputs if i.group == "parameter" and i.default is None]
         by = "u" if self.signal is not None else names[0] if names else None
         if by is not None:
             texts["parameter"] = f"derivative(equations,{by})"

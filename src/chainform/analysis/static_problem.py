@@ -124,7 +124,9 @@ def static_problem(
     if parameter is not None and signal is None:
         free = without_values(free, [parameter])
     constants = {"t": np.array([t]), "u": _signals(mechanism, given.get("signals"))}
-    equations = static_equations(parametrise(free, "numeric"), barriers, held, constants, signal)
+    # Laws of stops and constraints still name parameters.
+    settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
+    equations = static_equations(settled, barriers, held, constants, signal)
     notes = _notes(mechanism, barriers, equations, t)
     return StaticProblem(mechanism, equations, barriers, held, t, notes, float(span[0]))
 

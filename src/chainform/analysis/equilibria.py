@@ -34,6 +34,7 @@ from chainform.analysis.equilibrium_starts import (
     start_poses,
     start_ranges,
 )
+from chainform.analysis.relaxation import relax
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import StaticStates, joined
 from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem
@@ -131,7 +132,7 @@ class _Search:
         if not len(closed):
             return []
         self.system = equilibrium_system(self.equations, closed, scales)
-        near, self.left = self.system.descend(closed)
+        near, self.left = self.system.descend(self._partly_relaxed(closed))
         near = near[self.left < NEAR]
         if not len(near):
             return []
@@ -140,6 +141,14 @@ class _Search:
         self.solved = len(kept)
         test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
         return self._each_once(test, states[kept], sizes[kept], active[kept])
+
+    def _partly_relaxed(self, states: StaticStates) -> StaticStates:
+        """Return every second start relaxed, so that stable equilibria are not missed."""
+        if self.equations.sizes["x"]:
+            return states
+        mixed, second = states.copy(), np.arange(0, len(states), 2)
+        mixed.put(second, relax(self.system, states[second]))
+        return mixed
 
     def _is_closed(self, states: StaticStates) -> Flags:
         """Whether loops are closed: frames may be turned by half a turn where rows vanish."""

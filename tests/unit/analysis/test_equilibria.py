@@ -383,6 +383,19 @@ def test_balls_in_a_tube_lie_on_each_other_and_each_carries_those_above() -> Non
     assert np.allclose(drawn["q"], [[4, 4.5, 5]], atol=1e-9)
 
 
+def test_sliding_rods_come_to_rest_on_their_stops_in_eight_ways() -> None:
+    # Each of three rods hangs out to its stop, or stands on its own lower stop and hangs back.
+    links = cf.read(EXAMPLES / "sliding_links.toml")
+    found = cf.equilibria(links, stops=True, starts=300)
+    stable = found["stable"] == 1
+    ends = np.round(found["q"][stable, 3:], 6) + 0.0
+    assert len(np.unique(ends, axis=0)) == np.sum(stable) == 8
+    assert set(np.unique(ends)) == {0, 1}
+    # The rod i carries those after it: 20 N each, at half a length and at whole ones.
+    wanted = [-90, -90, -70, -70, -50, -50, -30, -30]
+    assert np.sort(found["potential_energy"][stable]) == pytest.approx(wanted)
+
+
 def test_a_stiff_stop_gives_way() -> None:
     stops = {"swing": {"upper": 0.5, "stiffness": 200}}
     found = cf.equilibria(pendulum(), stops=stops, ranges={"swing": [0.1, 1.5]})

@@ -58,8 +58,10 @@ def _motion(system: EquilibriumSystem, states: StaticStates, lengths: Array) -> 
     equations = system.equations
     parts, nv = equations.parts, equations.sizes["q"]
     loose = StaticStates(states.q, states.x, np.zeros_like(states.sigma), states.parameter)
-    values, A = equations.values(loose) * system.rows, system.scaled_slopes(loose)
-    b, J = values[:, parts["balance"]], -np.swapaxes(A[:, parts["balance"], nv:], 1, 2)
+    values = equations.values(loose) * system.rows
+    pushes = equations.slopes(loose, ("sigma",))[:, parts["balance"]] * system.columns[nv:]
+    b = values[:, parts["balance"]]
+    J = -np.swapaxes(pushes, 1, 2) * system.rows[parts["balance"]]
     # The gradient of each row has the length 1, so that what it leaves open is a length.
     right = np.zeros((len(states), J.shape[1]))
     holonomic = np.append(equations.moving.holonomic, np.ones(_held(system), np.bool_))

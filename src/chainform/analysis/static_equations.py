@@ -180,18 +180,18 @@ class StaticEquations:
         """Return all equations, (m, count)."""
         return self._values(self.columns(states), len(states))
 
-    def slopes(self, states: StaticStates) -> Array:
-        """Return their derivatives by the unknowns, (m, count, n)."""
+    def slopes(self, states: StaticStates, groups: Sequence[str] = GROUPS) -> Array:
+        """Return their derivatives by the unknowns, or by some groups of them, (m, count, n)."""
         m = len(states)
         parts: list[Array] = []
         for group, size in self.sizes.items():
-            if not size:
+            if not size or group not in groups:
                 continue
             lanes = self.columns(states[np.repeat(np.arange(m), size)])
             lanes["direction"] = np.tile(np.eye(size), (m, 1))
             found = self._slopes[group](lanes, m * size)
             parts.append(found.reshape(m, size, self.count).transpose(0, 2, 1))
-        return np.concatenate(parts, axis=2)
+        return np.concatenate([np.zeros((m, self.count, 0)), *parts], axis=2)
 
     def parameter_slopes(self, states: StaticStates) -> Array:
         """Return the derivatives by the parameter, (m, count)."""

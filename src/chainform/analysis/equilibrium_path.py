@@ -88,6 +88,8 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     path = _Path(problem, name, (first, last), q0)
     path.longest = argument("step", step).number(above=SHORTEST, most=1.0)
     path.most = argument("points", points).whole(2, MOST_POINTS)
+    if progress is not None and not callable(progress):
+        raise argument("progress", progress).expected("a function", "leave it out")
     path.progress = progress
     try:
         path.follow(with_branches=argument("branches", branches).flag())
@@ -199,10 +201,10 @@ class _Path:
 
     def _branches(self, point: PathPoint) -> Iterator[PathPoint]:
         """Yield starts on the other path through a branch point, to both sides."""
-        both = self.path.null_vectors(point.state, point.closed)
-        along = point.tangent / np.linalg.norm(point.tangent)
-        across = max((v - along * (v @ along) for v in both), key=np.linalg.norm)
-        across = across / (np.linalg.norm(across) * np.sign(across[np.argmax(np.abs(across))]))
+        both, along = self.path.null_vectors(point.state, point.closed), point.tangent
+        others = [v - along * self.path.dot(v, along) for v in both]
+        across = self.path.unit_length(max(others, key=lambda v: self.path.dot(v, v)))
+        across = across * np.sign(across[np.argmax(np.abs(across[: self.mechanism.nv]))])
         for side in (1.0, -1.0):
             start = self.path.moved(point.state, side * 0.2 * self.longest * across)
             state, size, _ = self.path.onto(start, point.closed, across)
@@ -216,7 +218,7 @@ class _Path:
     def _follow(self, point: PathPoint, branch: int) -> None:
         """Follow one path to its end."""
         self._add(point, branch)
-        start, length, count = point, self.longest / 5, 0
+        start, length, is_away = point, self.longest / 5, False
         while len(self.rows) < self.most:
             found = self.path.ahead(point, length)
             if found is None or found[1] > 6 or self._is_bent(point, found[0]):
@@ -226,22 +228,21 @@ class _Path:
                     return
                 continue
             after = self._passed(point, found[0], length, branch)
-            count += 1
-            if after is None or (count > 3 and self._is_back(start, after, length, branch)):
+            if after is None or (is_away and self._is_back(start, after, branch)):
                 return
+            is_away = is_away or self._distance(start.state, after.state) > 2 * self.longest
             point = after
             length = min(self.longest, length * (1.6 if found[1] <= 4 else 0.8))
         self.endings.append(f"path {branch} has as many points as are allowed")
 
     def _is_bent(self, point: PathPoint, after: PathPoint) -> bool:
-        cosine = point.tangent @ after.tangent
-        lengths = np.linalg.norm(point.tangent) * np.linalg.norm(after.tangent)
-        return bool(cosine < BENT * lengths)
+        return self.path.dot(point.tangent, after.tangent) < BENT
 
-    def _is_back(self, start: PathPoint, point: PathPoint, length: float, branch: int) -> bool:
+    def _is_back(self, start: PathPoint, point: PathPoint, branch: int) -> bool:
         """Whether a path has come back to its beginning."""
-        is_near = self._distance(start.state, point.state) < length
-        if is_near and start.tangent @ point.tangent > 0 and np.all(start.closed == point.closed):
+        is_near = self._distance(start.state, point.state) < self.longest
+        is_same = self.path.dot(start.tangent, point.tangent) > 0
+        if is_near and is_same and np.all(start.closed == point.closed):
             self.endings.append(f"path {branch} comes back to its beginning")
             return True
         return False
@@ -251,9 +252,9 @@ class _Path:
     ) -> PathPoint | None:
         """Note what a step passes, and return the point to go on from; None at the end."""
         change = self._contact_change(point, after, length)
-        limit = length if change is None else change[1]
-        events = sorted(self._events(point, limit), key=lambda event: event[1])
-        end = self._end(point, limit)
+        last, limit = (after, length) if change is None else change[:2]
+        events = sorted(self._events(point, last, limit), key=lambda event: event[1])
+        end = self._end(point, last, limit)
         for special, where, kind in events:
             if end is None or where < end[1]:
                 self._add(special, branch, kind)
@@ -266,11 +267,10 @@ class _Path:
         self._add(after, branch)
         return after
 
-    def _events(self, point: PathPoint, length: float) -> list[tuple[PathPoint, float, float]]:
+    def _events(
+        self, point: PathPoint, after: PathPoint, length: float
+    ) -> list[tuple[PathPoint, float, float]]:
         """Return folds and branch points within a step."""
-        found = self.path.ahead(point, length)
-        if found is None:
-            return []
         events: list[tuple[PathPoint, float, float]] = []
         size = point.determinant[1]
 
@@ -281,26 +281,27 @@ class _Path:
             return at.slope
 
         for test, kind in ((determinant, BRANCH), (slope, FOLD)):
-            if test(point) * test(found[0]) < 0:
+            if test(point) * test(after) < 0:
                 special = self.path.located(point, length, test)
                 if special is None or (events and abs(special[1] - events[0][1]) < 1e-5):
                     continue
                 events.append((*special, kind))
         return events
 
-    def _end(self, point: PathPoint, length: float) -> tuple[PathPoint, float] | None:
+    def _end(
+        self, point: PathPoint, after: PathPoint, length: float
+    ) -> tuple[PathPoint, float] | None:
         """Return the point at which the parameter leaves its span."""
-        found = self.path.ahead(point, length)
         for bound in self.span:
 
             def over(at: PathPoint, bound: float = bound) -> float:
                 return float(at.state.parameter[0] - bound) / self.path.unit
 
-            if found is None or not over(point) * over(found[0]) <= 0 or over(found[0]) == 0.0:
+            if over(point) * over(after) > 0 or over(after) == 0.0:
                 continue
             if over(point) == 0.0:
                 # The path begins at the first bound, and may turn back there at once.
-                inside = over(found[0]) * (sum(self.span) / 2 - bound) > 0
+                inside = over(after) * (sum(self.span) / 2 - bound) > 0
                 if inside:
                     continue
                 return point, 0.0

@@ -5,8 +5,9 @@ y        unknowns of the equations of rest and the parameter, in units of their 
 F        equations of rest with contacts closed or open
 B        derivatives of F by y, without rows and multipliers that follow from others
 v        tangent, B v = 0, of length 1
+w        1 for entries of q and for the parameter, 0 for forces and states, which follow from them
 
-    onto the path    F(y) = 0,    v0 . (y - y0) = h        pseudo-arclength h from y0 along v0
+    onto the path    F(y) = 0,    w v0 . (y - y0) = h        pseudo-arclength h from y0 along v0
     fold             the parameter turns: its entry of v changes its sign
     branch point     det [B; v] changes its sign: another path of equilibria goes through it
 
@@ -103,11 +104,21 @@ class PathSystem:
     ) -> PathPoint:
         """Return a point with its tangent, which goes on `towards` a direction."""
         B, into = self.reduced(self.slopes(state, closed))
-        tangent = np.linalg.svd(B)[2][-1]
-        if towards is not None and (into @ tangent) @ towards < 0:
-            tangent = -tangent
-        sign, size = np.linalg.slogdet(np.vstack([B, tangent]))
-        return PathPoint(state, closed, into @ tangent, (float(sign), float(size)), left)
+        along = np.linalg.svd(B)[2][-1]
+        if towards is not None and self.dot(into @ along, towards) < 0:
+            along = -along
+        sign, size = np.linalg.slogdet(np.vstack([B, along]))
+        tangent = self.unit_length(into @ along)
+        return PathPoint(state, closed, tangent, (float(sign), float(size)), left)
+
+    def dot(self, one: Array, other: Array) -> float:
+        """Return the product of two directions; forces and states of actuators do not count."""
+        nv = self.system.equations.sizes["q"]
+        return float(one[:nv] @ other[:nv] + one[-1] * other[-1])
+
+    def unit_length(self, direction: Array) -> Array:
+        """Return a direction of length 1."""
+        return direction / np.sqrt(self.dot(direction, direction))
 
     # --- the way onto the path ----------------------------------------------------------
 
@@ -120,12 +131,14 @@ class PathSystem:
         self, state: StaticStates, closed: Flags, normal: Array
     ) -> tuple[StaticStates, float, int]:
         """Return the state on the path in the plane through a state, what is left, and steps."""
+        plane = normal.copy()
+        plane[self.system.equations.sizes["q"] : -1] = 0.0
         left = self.system.fixed_residual(state, closed)[0]
         size = _size(left)
         for number in range(REPEATS):
             if size < EXACT or not np.isfinite(size):
                 return state, size, number
-            both = np.vstack([self.slopes(state, closed), normal])
+            both = np.vstack([self.slopes(state, closed), plane])
             if not np.isfinite(both).all():
                 return state, np.inf, number
             step = np.linalg.lstsq(both, np.append(-left, 0.0), rcond=1e-12)[0]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from chainform.analysis import PathInterrupted
+from unit.analysis.spring_linkage import FourBar, wrapped
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -129,6 +130,33 @@ def test_the_path_of_a_linkage_ends_in_an_equilibrium_of_the_changed_linkage(nam
     assert np.allclose(path["multipliers"][-1], wanted["multipliers"][place], atol=1e-7)
     assert path["stable"][-1] == wanted["stable"][place]
     assert path["residual"].max() < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 7])
+def test_paths_join_all_roots_of_a_linkage_at_two_stiffnesses_in_pairs(seed: int) -> None:
+    # Each equilibrium at one end of the span belongs to one path, which ends at another one.
+    bar, span = FourBar(seed), (20.0, 2000.0)
+    roots: list[Array] = []
+    for bar.stiffness in span:
+        roots.append(bar.equilibria())
+    linkage, partner = bar.mechanism(), dict[tuple[int, int], tuple[int, int]]()
+    folds = 0
+    for k, start in enumerate(cf.equilibria(linkage, values={"k": span[0]})["q"]):
+        path = cf.equilibrium_path(linkage, "k", span, q0=start)
+        side = int(path["parameter"][-1] > span[0] + 1)
+        absolute = path["q"][[0, -1], :2] @ np.array([[1, 1], [0, 1]])
+        first, last = (
+            np.abs(wrapped(roots[at] - pose)).max(axis=1)
+            for at, pose in zip((0, side), absolute, strict=True)
+        )
+        assert max(first.min(), last.min()) < 1e-8, k
+        partner[0, int(np.argmin(first))] = side, int(np.argmin(last))
+        folds += len(path.facts["folds"])
+    assert len(partner) == len(set(partner.values())) == len(roots[0])
+    back = {one: other for one, other in partner.items() if other[0] == 0}
+    assert all(back[other] == one for one, other in back.items())
+    assert folds >= len(back) > 0
 
 
 def test_the_pose_of_a_push_changes_where_the_contact_opens() -> None:

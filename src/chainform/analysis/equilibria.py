@@ -137,10 +137,10 @@ class _Search:
         if not len(near):
             return []
         states, sizes, active = self.system.refine(near)
-        kept = np.flatnonzero((sizes < BALANCED) & self._is_closed(states))
-        self.solved = len(kept)
+        solutions = np.flatnonzero((sizes < BALANCED) & self._is_closed(states))
+        self.solved = len(solutions)
         test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
-        return self._each_once(test, states[kept], sizes[kept], active[kept])
+        return self._each_once(test, states[solutions], sizes[solutions], active[solutions])
 
     def _partly_relaxed(self, states: StaticStates) -> StaticStates:
         """Return every second start relaxed, so that stable equilibria are not missed."""

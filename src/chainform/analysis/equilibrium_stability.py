@@ -3,7 +3,7 @@
 symbol   meaning
 J        rows that hold: loops, constraints, held joints, closed contacts
 N        orthonormal directions that J leaves free
-K        derivatives of the balance by q, the forces s kept
+K        derivatives of the balance by q, at constant forces s
 M, D     derivatives of the balance by accelerations and rates
 
     K_N = N^T K N        stiffness that small motions meet
@@ -176,7 +176,7 @@ class StabilityTest:
                 if np.linalg.norm(F) < BALANCED:
                     return True
                 A = self.system.fixed_jacobian(found, closed)[0]
-                # The way along the direction is kept, all else follows.
+                # The way along the direction stays, all else follows.
                 both, right = np.vstack([A, step]), np.append(-F, 0.0)
                 change = np.linalg.lstsq(both, right, rcond=RANK)[0]
                 found = self.system.moved(found, np.asarray(change[None], np.float64))

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
-from chainform.analysis import PathInterrupted
+from chainform.analysis import PathInterrupted, Result
 from unit.analysis.spring_linkage import FourBar, wrapped
 
 Array = NDArray[np.float64]
@@ -218,6 +218,19 @@ def test_two_bars_under_a_load_buckle_at_both_of_their_critical_loads() -> None:
     a, b, P = *path["q"].T, path["parameter"]
     assert np.abs(a - P * (np.sin(a) + np.sin(a + b))).max() < 1e-8
     assert np.abs(b - P * np.sin(a + b)).max() < 1e-8
+
+
+def test_the_result_is_written_drawn_and_knows_no_single_value(tmp_path: Path) -> None:
+    path = cf.equilibrium_path(column(), "m", (0.5, 2))
+    path.save(tmp_path / "path.npz")
+    back = Result.load(tmp_path / "path.npz")
+    assert np.array_equal(back["parameter"], path["parameter"])
+    assert back.facts["branch_points"] == path.facts["branch_points"]
+    path.plot("q", tmp_path / "path.svg", over="parameter")
+    assert (tmp_path / "path.svg").stat().st_size > 1000
+    assert path.run.output("pose(lean)").shape == (len(path), 4, 4)
+    with pytest.raises(cf.Error, match="m"):
+        path.run.output("momentum")
 
 
 # --- progress, interruption, refusals ------------------------------------------------------------

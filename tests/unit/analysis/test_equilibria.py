@@ -439,3 +439,51 @@ def test_reactions_in_the_joints_know_the_contacts() -> None:
     assert found["contact_force(end)"][row] == pytest.approx(15)
     assert np.allclose(found["contact_wrench(beam)"][row], [0, 0, 15, 0, -60, 0])
     assert np.allclose(found.run.reactions[row, 0], [0, 0, 15, 0, 0, 0], atol=1e-9)
+
+
+def test_a_loop_of_frames_has_the_equilibria_of_a_loop_of_points() -> None:
+    bar = FourBar(0)
+    builder = cf.Mechanism.builder("chain", gravity=(0, "-9.81", 0))
+    lengths = {"crank": bar.a, "coupler": bar.b, "rocker": bar.c, "pivot": 0}
+    parent, position = "ground", 0.0
+    for (name, length), mass in zip(lengths.items(), (*bar.masses, 0), strict=True):
+        place = [position, 0, 0]
+        com = [length / 2, 0, 0]
+        builder.segment(name, parent=parent, axis="z", position=place, mass=float(mass), com=com)
+        parent, position = name, length
+    ends = {"segment": "pivot"}, {"segment": "ground", "point": [bar.d, 0, 0]}
+    builder.loop("frame", "frame", *ends)
+    places = [
+        {"segment": "coupler", "point": [*bar.point.tolist(), 0]},
+        {"segment": "ground", "point": [*bar.ground.tolist(), 0]},
+    ]
+    builder.spring(ends=places, stiffness=bar.stiffness)
+    found = cf.equilibria(builder.build(), starts=300)
+    absolute = found["q"][:, :2] @ np.array([[1, 1], [0, 1]])
+    assert same_sets(absolute, bar.equilibria())
+
+
+def test_what_the_equations_cannot_say_is_refused() -> None:
+    crane = cf.read(EXAMPLES / "portal_crane.toml")
+    with pytest.raises(RunError, match="leaves S unknown"):
+        cf.equilibria(crane)
+    with pytest.raises(RunError, match="no finite value at any of 20 starts"):
+        cf.equilibria(crane, forces={"S": 0}, starts=20)
+    builder = cf.Mechanism.builder("top", gravity=(0, 0, -10))
+    top = builder.segment("top", joint="spherical", mass=1, com=[0, 0, 1]).build()
+    with pytest.raises(RunError, match="quaternion"):
+        cf.equilibria(top, held=["top_wx"])
+    with pytest.raises(RunError, match="several values"):
+        cf.equilibria(pendulum(), held=["swing"], q0=[[0.1], [0.2]])
+    stewart = EXAMPLES / "stewart.toml"
+    with pytest.raises(RunError, match="need too much memory"):
+        cf.equilibria(stewart, starts=100_000)
+
+
+def test_a_joint_without_mass_is_decided_by_stiffness_and_not_by_poles() -> None:
+    builder = cf.Mechanism.builder("pointer", gravity=(0, 0, 0))
+    pointer = builder.segment("turn", axis="z", mass=0).spring(joint="turn", stiffness=2).build()
+    assert cf.equilibria(pointer)["stable"].tolist() == [1]
+    # A force that depends on the rate asks for poles, and without mass there are none.
+    swirl = cf.equilibria(pointer, forces={"turn": "der(turn)"})
+    assert swirl["stable"].tolist() == [-1]

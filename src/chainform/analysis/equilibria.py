@@ -51,6 +51,8 @@ MOST_NUMBERS = 20_000_000
 SAME = 1e-6
 """Equilibria nearer than this, in rad or parts of the size, are one; singular ones at 1e-2."""
 SAME_SINGULAR = 1e-2
+SHARE = 1e-3
+"""The share of the loads of open starts that counts in any case."""
 
 
 def equilibria(
@@ -131,7 +133,7 @@ class _Search:
         self.closed = len(closed)
         if not len(closed):
             return []
-        self.system = equilibrium_system(self.equations, closed, scales)
+        self.system = equilibrium_system(self.equations, closed, scales, SHARE * rough.energy)
         near, self.left = self.system.descend(self._partly_relaxed(closed))
         near = near[self.left < NEAR]
         if not len(near):
@@ -204,7 +206,8 @@ class _Search:
         if np.any(one.closed != other.closed):
             return False
         energies = [self.equations.energies(each.state) for each in (one, other)]
-        is_potential = not self.mechanism.forces and self.equations.moving.holonomic.all()
+        others = self.mechanism.forces or self.mechanism.actuators
+        is_potential = not others and self.equations.moving.holonomic.all()
         if not is_potential or energies[0] is None or energies[1] is None:
             return True
         return abs(energies[0][0] - energies[1][0]) < 1e-7 * self.system.energy
@@ -305,7 +308,7 @@ def equilibria_counted(count: int) -> str:
 def static_arrays(problem: StaticProblem, states: StaticStates) -> dict[str, Array]:
     """Return the arrays of states at rest: q, drives, states of actuators, forces, gaps, energy."""
     equations, mechanism = problem.equations, problem.mechanism
-    own = len(equations.moving.holonomic)
+    own = equations.moving.sizes["sigma"]
     count = len(equations.rows)
     tau = np.zeros((len(states), mechanism.nv))
     tau[:, list(problem.held)] = states.sigma[:, own:count]

@@ -236,16 +236,19 @@ def _damped(A: Array, F: Array, damping: Array, turns: int) -> Array:
 
 
 def equilibrium_system(
-    equations: StaticEquations, states: StaticStates, scales: Array
+    equations: StaticEquations, states: StaticStates, scales: Array, least: float = 0.0
 ) -> EquilibriumSystem:
-    """Return the equations in units that suit some states; `scales` are those of the rates."""
+    """Return the equations in units that suit some states; `scales` are those of the rates.
+
+    `least` is the smallest unit of energy.
+    """
     parts, sizes = equations.parts, equations.sizes
     nv, nx = sizes["q"], sizes["x"]
     values, slopes = equations.values(states), equations.slopes(states)
     finite = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
     values, slopes = values[finite], slopes[finite]
     loads = np.max(np.abs(values[:, parts["balance"]] * scales), axis=1, initial=0.0)
-    energy = _usual_energy(loads, equations.energies(states[finite]))
+    energy = max(_usual_energy(loads, equations.energies(states[finite])), least)
     rows, columns = np.ones(equations.count), np.ones(nv + nx + sizes["sigma"])
     rows[parts["balance"]], columns[:nv] = scales / energy, scales
     rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx])

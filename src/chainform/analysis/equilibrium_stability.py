@@ -98,12 +98,16 @@ class StabilityTest:
         free = N @ flat if self._is_holonomic else self._open_positions(state, closed)
         family = self._family(state, closed, free) if free.shape[1] else 0
         stable, growth = self._by_stiffness(values), np.nan
-        if self.nx or not is_potential or self._is_driven_by_rates(state, scales[:, None] * N):
+        if (
+            self._actuators_act
+            or not is_potential
+            or self._is_driven_by_rates(state, scales[:, None] * N)
+        ):
             growth = self._growth(state, closed, scales[:, None] * N)
             stable = _by_growth(growth)
-        if lost or not self._is_holonomic or self._grazes(state):
+        if lost or not self.equations.moving.holonomic.all() or self._grazes(state):
             stable = UNKNOWN
-        if not N.shape[1]:
+        if not N.shape[1] and not self.equations.moving.prescribing:
             stable = STABLE
         return Stability(stable, stiffness, growth, scales[:, None] * free, family, lost)
 
@@ -135,7 +139,13 @@ class StabilityTest:
 
     @property
     def _is_holonomic(self) -> bool:
-        return bool(self.equations.moving.holonomic.all())
+        """Whether all rows bind positions."""
+        moving = self.equations.moving
+        return bool(moving.holonomic.all()) and not moving.prescribing
+
+    @property
+    def _actuators_act(self) -> bool:
+        return bool(self.problem.mechanism.actuators)
 
     def _open_positions(self, state: StaticStates, closed: Flags) -> Array:
         """Return the directions in which the equations of rest do not change, forces following."""
@@ -203,9 +213,10 @@ class StabilityTest:
 
     def _growth(self, state: StaticStates, closed: Flags, N: Array) -> float:
         """Return the largest real part of the poles, NaN where there are none to be had."""
-        if not N.shape[1]:
+        driven = self._actuators_act
+        if not N.shape[1] and not driven:
             return -np.inf
-        poles = self._driven_poles(state, closed) if self.nx else self._poles(state, N)
+        poles = self._driven_poles(state, closed) if driven else self._poles(state, N)
         if poles is None:
             return np.nan
         largest = float(np.max(np.abs(poles), initial=0.0))

@@ -8,7 +8,7 @@ J        derivatives of r by the rates, the rows of nonholonomic constraints, th
 
     balance   ID(q, 0, 0, t) - efforts of actuators - J^T s = 0
     x         x' = 0
-    rows      r(q, t) = 0
+    rows      r(q, t) = 0,    qdd(q, x) = 0 of joints whose signal prescribes qdd
     gaps      g(q, t) >= 0,    s >= 0,    g s = 0
 
 A nonholonomic constraint takes a force and leaves all positions open. Stiff stops and contacts push
@@ -31,7 +31,7 @@ from chainform.analysis.implicit_equations import (
     declared,
     implicit_equations,
 )
-from chainform.errors import DeriveError, RunError
+from chainform.errors import DeriveError
 from chainform.formulations import (
     ConstraintRow,
     coordinate_of,
@@ -279,7 +279,6 @@ def static_equations(
     A parameter of the mechanism without a value stays free.
     """
     moving = implicit_equations(mechanism)
-    _refuse_prescribed(moving)
     builder = Builder()
     zero = builder.number(0)
     given = {i.name: zero for i in moving.graph.inputs.values() if i.group in AT_REST}
@@ -288,6 +287,8 @@ def static_equations(
     first = moving.sizes["sigma"]
     pairs = zip(rows_of(builder, mechanism), moving.holonomic, strict=True)
     rows = [row.value for row, binds_positions in pairs if binds_positions]
+    # A signal that prescribes accelerations asks for none.
+    rows += found[moving.parts["rows"]][moving.held :]
     for k, (rate, value) in enumerate(held.items()):
         rows.append(entry_of(builder, "q", coordinate_of(mechanism, rate)) - Fraction(value))
         balance[rate] = balance[rate] - entry_of(builder, "sigma", first + k)
@@ -301,20 +302,11 @@ def static_equations(
         builder.output(f"contact_wrench({name})", (6,), entries)
     constraints = (c.name for c in mechanism.constraints if c.kind != "unilateral")
     loops = (f"{loop.name} {k + 1}" for loop in mechanism.loops for k in range(loop.equations))
-    names = (*loops, *constraints, *(f"hold {mechanism.rates[rate]}" for rate in held))
+    holds = (f"hold {mechanism.rates[rate]}" for rate in held)
+    names = (*loops, *constraints, *moving.prescribing, *holds)
     contacts = tuple(barrier.name for barrier in barriers.rigid)
     graph = builder.finish()
     return StaticEquations(mechanism, moving, graph, parts, names, contacts, constants, signal)
-
-
-def _refuse_prescribed(moving: ImplicitEquations) -> None:
-    for actuator in moving.prescribing:
-        raise RunError(
-            f"the signal of {actuator} prescribes a motion, so that any position may be at rest",
-            file=moving.mechanism.file,
-            element=actuator,
-            remedy="leave the actuator out, and hold its joint with held",
-        )
 
 
 class _Contacts:

@@ -163,6 +163,26 @@ def test_a_motor_holds_where_its_torque_is_that_of_the_weight() -> None:
     assert found["stable"][order].tolist() == [1, 0]
 
 
+def test_a_signal_that_prescribes_a_motion_rests_where_it_asks_for_none() -> None:
+    # qdd = -4 q - qd + 2 x and x' = -40 x + 10 u: q = u / 8, whatever the weight is.
+    builder = cf.Mechanism.builder("servo", gravity=(0, 0, -10))
+    builder.segment("swing", axis="y", mass=1, com=[0, 0, "-0.5"], inertia=["0.1", "0.1", "0.1"])
+    builder.actuator(
+        "servo",
+        "swing",
+        A=[[0, 1, 0], [-4, -1, 2], [0, 0, -40]],
+        b=[0, 0, 10],
+        f=[0, 0, 0],
+        position=[1, 0, 0],
+        velocity=[0, 1, 0],
+    )
+    found = cf.equilibria(builder.build(), signals={"servo": 2}, starts=20)
+    assert found["q"] == pytest.approx(np.array([[0.25]]))
+    assert found["multipliers"][0, 0] == pytest.approx(5 * np.sin(0.25)), "the drive of the servo"
+    assert found["stable"].tolist() == [1]
+    assert found["growth"][0] == pytest.approx(-0.5)
+
+
 # --- contacts and stops --------------------------------------------------------------------------
 
 

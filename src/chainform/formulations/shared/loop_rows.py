@@ -24,7 +24,7 @@ from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.tree import Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import IDENTITY, Attachment, Axis, Frame, Loop, Mechanism, plane_of
+from chainform.mechanism import IDENTITY, ZERO, Attachment, Axis, Frame, Loop, Mechanism, plane_of
 from chainform.spatial import Matrix, Vector, apply, cross, dot, product, scale, subtract, transpose
 
 
@@ -143,7 +143,7 @@ class LoopGeometry:
         return self.world.builder.keep_vector(subtract(a, b))
 
     def _length(self) -> Scalar:
-        return self.world.skeleton.kinematics.number(self.loop.length or 0)
+        return self.world.skeleton.kinematics.number(self.loop.length or ZERO)
 
     def _axis(self, end: Attachment) -> Vector:
         return self._vector(end, end.axis or IDENTITY[2])

@@ -185,6 +185,22 @@ def test_the_other_way_round_is_not_closed(kind: str) -> None:
     assert found["cosine"] == -1
 
 
+@pytest.mark.slow
+@pytest.mark.any_processor
+@pytest.mark.parametrize("kind", ["prismatic", "universal"])
+def test_small_motions_by_formulas_are_those_at_a_state(kind: str) -> None:
+    mechanism = closed_chain(kind)
+    (loop,) = mechanism.loops
+    free = range(mechanism.nv - loop.equations)
+    mechanism = replace(mechanism, loops=(replace(loop, basic=tuple(free)),))
+    q, still = assemble(mechanism, ROUGH), np.zeros(mechanism.nv)
+    names = [mechanism.coordinates[k] for k in free]
+    A = cf.linearise(mechanism, q=q, independent=names).A
+    model = cf.derive(mechanism, ["state_matrix"])
+    found = model.evaluate(q=q, qd=still, tau=still)["state_matrix"]
+    np.testing.assert_allclose(found, A, rtol=0, atol=1e-9 * np.abs(A).max())
+
+
 # --- random trees ---------------------------------------------------------------------------------
 
 

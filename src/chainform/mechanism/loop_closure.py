@@ -164,7 +164,7 @@ def numeric_loops(mechanism: MechanismData, tree: NumericTree) -> list[NumericLo
         return NumericEnd(attachment.segment, point, rotation, moving, triad)
 
     ends = [(end(loop.closing), end(loop.target)) for loop in mechanism.loops]
-    own = [0.0 if loop.length is None else float_of(loop.length, known) for loop in mechanism.loops]
+    own = [_length(loop, known) for loop in mechanism.loops]
     lengths = [*own, np.linalg.norm(tree.positions, axis=1).sum()]
     lengths += [np.linalg.norm(e.point) for pair in ends for e in pair]
     slides = [kind is JointKind.PRISMATIC for kind in tree.kinds]
@@ -174,6 +174,16 @@ def numeric_loops(mechanism: MechanismData, tree: NumericTree) -> list[NumericLo
         NumericLoop(loop.rows, closing, target, size, length)
         for loop, (closing, target), length in zip(mechanism.loops, ends, own, strict=True)
     ]
+
+
+def _length(loop: Loop, known: Mapping[str, Fraction]) -> float:
+    """Return the length of a loop (m), 0 where it has none; parameters may have other values."""
+    length = 0.0 if loop.length is None else float_of(loop.length, known)
+    if loop.length is not None and not length > 0:
+        remedy = "give parameters values with which it is"
+        where = f"loop {loop.name!r}, length"
+        raise ReadError(f"the length {length:.6g} m is not positive", element=where, remedy=remedy)
+    return length
 
 
 def closed_pose(mechanism: MechanismData) -> Array | None:

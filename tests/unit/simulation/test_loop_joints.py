@@ -160,6 +160,21 @@ def test_legs_carry_the_weight_of_the_platform() -> None:
 
 
 @pytest.mark.any_processor
+@pytest.mark.parametrize("length", [0, -0.8])
+def test_a_length_that_values_make_zero_or_negative_is_refused(length: float) -> None:
+    """A negative one would turn the sign of the force."""
+    builder = cf.Mechanism.builder("thread").parameter("d", "0.8")
+    builder.segment("bob", joint="prismatic", axis="z", mass=1, position=["0.3", 0, 0])
+    mechanism = builder.loop("thread", "distance", {"segment": "bob"}, length="d").build()
+    state: dict[str, Any] = {"values": {"d": length}}
+    with pytest.raises(cf.Error, match="is not positive") as caught:
+        cf.simulate(mechanism, q0={"bob": -0.6}, t=1, **state)
+    assert caught.value.element == "loop 'thread', length"
+    with pytest.raises(cf.Error, match="is not positive|always zero"):
+        cf.linearise(mechanism, q={"bob": -0.6}, **state)
+
+
+@pytest.mark.any_processor
 def test_a_joint_cannot_be_a_contact() -> None:
     builder = cf.Mechanism.builder("foot").segment("leg", joint="prismatic", axis="z", mass=1)
     ends = {"segment": "leg", "axis": "z"}, {"segment": "ground", "axis": "z"}

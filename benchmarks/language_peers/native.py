@@ -20,7 +20,7 @@ from language_peers.entry import Entry
 from language_peers.subjects import FEW, NAME, Subject
 
 FAST = ("-O3", "-march=native")
-GNU = (*FAST, "-ffp-contract=fast", "-fno-tree-slp-vectorize")
+GNU = (*FAST, "-ffp-contract=fast", "-fno-tree-slp-vectorize", "-frename-registers")
 SHARED = ("-shared", "-fPIC")
 OUT = ("-o", "out.so")
 TURN = 50

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
+    from chainform.mechanism.joints import plane_of
     from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.records import (
         GROUND,
         IDENTITY,
+        LOOP_ROWS,
         ONE,
         ZERO,
         ZERO_MATRIX,
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
         JointKind,
         Limits,
         Loop,
+        LoopRows,
         Matrix3,
         Note,
         Number,
@@ -128,6 +131,7 @@ __all__ = [
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "LOOP_ROWS",
     "INERTIAL",
     "ONE",
     "PAIRS",
@@ -166,6 +170,7 @@ __all__ = [
     "LawReader",
     "Limits",
     "Loop",
+    "LoopRows",
     "Matrix3",
     "Mechanism",
     "MechanismBuilder",
@@ -214,6 +219,7 @@ __all__ = [
     "numeric_loops",
     "numeric_tree",
     "parametrise",
+    "plane_of",
     "poses_of",
     "reader_of",
     "refuse_moments",

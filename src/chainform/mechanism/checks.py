@@ -233,7 +233,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
         if joint.friction is not None:
             yield from (joint.friction.viscous, joint.friction.coulomb)
     for loop in mechanism.loops:
-        yield from (*loop.closing.point, *loop.target.point)
+        yield from loop.numbers
     for frame in mechanism.frames:
         yield from frame.point
     for spring in mechanism.springs:

@@ -261,6 +261,18 @@ def _entries(
             yield group, names
 
 
+def _loop_lines(mechanism: Mechanism) -> Iterator[str]:
+    """Yield a line about the forces of each loop, along the directions of its rows."""
+    first = 0
+    for loop in mechanism.loops:
+        parts = [f"force {' '.join(loop.rows.linear)} (N)"]
+        if loop.rows.angular:
+            parts.append(f"moment {' '.join(loop.rows.angular)} (N m)")
+        last = first + loop.equations - 1
+        yield f"[{first}..{last}] {loop.name}: {', '.join(parts)}, on the closing body"
+        first = last + 1
+
+
 def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple[str, ...]:
     """Return lines about the entries of a group of inputs."""
     mechanism = model.mechanism
@@ -275,7 +287,7 @@ def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple
         parts = "force x y z (N), moment x y z (N m), at the frame, world axes"
         return tuple(f"[{6 * k}..{6 * k + 5}] {n}: {parts}" for k, n in enumerate(model.wrenches))
     if group == "sigma":
-        return ("force (N), then moment (N m) where a loop closes frames, world axes; by loops",)
+        return tuple(_loop_lines(mechanism))
     if group == "t":
         return ("[0] time (s)",)
     names, units = entry_names(mechanism, group), _units(mechanism, group)

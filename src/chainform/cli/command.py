@@ -24,6 +24,9 @@ SUMMARIES = {
     "kinematics": "find positions, velocities and accelerations along a motion",
     "workspace": "find where a frame can be",
     "inverse-dynamics": "find drives or unknown forces along a motion",
+    "statics": "find drives or forces that hold a pose",
+    "equilibria": "find the poses in which a mechanism rests",
+    "equilibrium-path": "follow an equilibrium along a parameter",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
@@ -46,7 +49,10 @@ SUMMARIES = {
 """What each command does, in the order of the help."""
 
 FAMILIES = {
-    "analyse": ("analyse", "kinematics", "workspace", "inverse-dynamics"),
+    "analyse": (
+        *("analyse", "kinematics", "workspace", "inverse-dynamics"),
+        *("statics", "equilibria", "equilibrium-path"),
+    ),
     "derivation": ("derive", "bind", "reduce"),
     "history": ("models", "log", "diff", "tag", "revert"),
     "store": ("rename", "delete", "gc", "check-db", "export-db", "import-db"),

@@ -10,17 +10,8 @@ from chainform.cli.printing import Report
 
 NAMES = (
     *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
-    *(
-        "analyse",
-        "kinematics",
-        "workspace",
-        "inverse-dynamics",
-        "forces",
-        "linearise",
-        "simulate",
-        "runs",
-        "export",
-    ),
+    *FAMILIES["analyse"],
+    *("forces", "linearise", "simulate", "runs", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),
 )

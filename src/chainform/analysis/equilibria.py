@@ -260,6 +260,8 @@ class _Search:
             "contacts": list(equations.contacts),
         }
         units = {"potential_energy": "J", "growth": "1/s", "residual": "N m"}
+        shown = [n for n in ("equilibrium", "q", "stable", "potential_energy") if n in arrays]
+        arrays = {name: arrays[name] for name in dict.fromkeys([*shown, *arrays])}
         report = _report(self, found)
         return Result("equilibria", mechanism, "equilibrium", arrays, report, facts, units)
 

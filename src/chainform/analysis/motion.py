@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
 from chainform.errors import RunError
-from chainform.formulations import Kinematics, Laws, coordinate_of
+from chainform.formulations import coordinate_of
 from chainform.given import Given, finite_array, real_array
-from chainform.graph import Builder, Graph, Tangents
+from chainform.graph import Graph
 from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.model import evaluate_states
 from chainform.simulation import (
@@ -33,6 +33,7 @@ from chainform.simulation import (
     descend,
     free_rates,
     initial_state,
+    law_graph,
     values_along,
 )
 
@@ -108,20 +109,14 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
 
 def _law_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
     """Return the values q of laws of t, and their first and second derivatives qd and qdd."""
-    reader, builder = LawReader(reader_of(mechanism), (), ()), Builder()
-    scalars = Laws(Kinematics(mechanism, builder))
-    clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
-    rows = [
-        reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",))
-        for name, law in laws.items()
-    ]
-    q = [builder.keep(scalars.scalar(law)) for law in rows]
-    qd = [builder.keep(clock.of(value)) for value in q]
-    qdd = [builder.keep(clock.of(value)) for value in qd]
-    for name, column in (("q", q), ("qd", qd), ("qdd", qdd)):
-        entries = [(f"{name}_{k + 1}_of_t", value) for k, value in enumerate(column)]
-        builder.output(name, (len(column),), entries)
-    return builder.finish()
+    reader = LawReader(reader_of(mechanism), (), ())
+    return law_graph(
+        mechanism,
+        [
+            reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",))
+            for name, law in laws.items()
+        ],
+    )
 
 
 def _named(mechanism: Mechanism) -> list[tuple[int, str]]:

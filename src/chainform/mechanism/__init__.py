@@ -59,7 +59,15 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
+    from chainform.mechanism.laws import (
+        TIME,
+        LawReader,
+        Meaning,
+        Order,
+        meaning_of,
+        meanings_of,
+        symbol_of,
+    )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
@@ -167,12 +175,14 @@ __all__ = [
     "Limits",
     "Loop",
     "Matrix3",
+    "Meaning",
     "Mechanism",
     "MechanismBuilder",
     "MomentElement",
     "Note",
     "Number",
     "NumberLike",
+    "Order",
     "Parameter",
     "Poses",
     "Reader",
@@ -222,6 +232,7 @@ __all__ = [
     "short_text",
     "square_root",
     "sum_of",
+    "symbol_of",
     "symbols_in",
     "unit_inertia",
     "with_named_numbers",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+    from chainform.simulation.equations.motion_laws import law_graph
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from chainform.simulation.files.scenario import Scenario
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
-    from chainform.simulation.problem import Problem, ProblemOptions, System
+    from chainform.simulation.problem import Problem, System
+    from chainform.simulation.problem_options import ProblemOptions
     from chainform.simulation.quantities import check_output
     from chainform.simulation.run import Run
 
@@ -72,6 +74,7 @@ __all__ = [
     "free_rates",
     "initial_rest",
     "initial_state",
+    "law_graph",
     "made_of_file",
     "mobility",
     "needs_runs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -42,7 +42,7 @@ FIELDS = frozenset(
         "output",
         "energy_balance",
     }
-    | {"batch", "forces", "signals", "unknowns", "events", "solver", *PASSED_ON}
+    | {"batch", "forces", "motion", "signals", "unknowns", "events", "solver", *PASSED_ON}
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
@@ -254,7 +254,7 @@ class _Reader:
         return settings
 
     def drives(self, drives: DriveSection) -> dict[str, Any]:
-        """Return forces, the time for which they are held, signals, and forces left unknown."""
+        """Return forces, how long they are held, motions, signals, and forces left unknown."""
         read: dict[str, Any] = {}
         if self.table.has("forces"):
             forces = self.table["forces"].table()
@@ -263,6 +263,9 @@ class _Reader:
             own = {key: value for key, value in forces.value.items() if key != "hold"}
             if own:
                 read["forces"] = drives.read(forces.holding(own), self.mechanism.rate_index)
+        if self.table.has("motion"):
+            motion = replace(drives, group="q")
+            read["motion"] = motion.read(self.table["motion"], self.mechanism.coordinate_index)
         for name in ("signals", "unknowns"):
             if self.table.has(name):
                 read[name] = drives.read(self.table[name], lambda _: 0)

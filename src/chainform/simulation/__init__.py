@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
     from chainform.simulation.equations.motion_laws import law_graph
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
+    from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
     from chainform.simulation.files.record import ResultRecord, columns_of
-    from chainform.simulation.files.scenario import Scenario
+    from chainform.simulation.files.scenario import Scenario, is_mechanism_file
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
     from chainform.simulation.problem import Problem, System
@@ -55,6 +56,7 @@ __all__ = [
     "Interrupted",
     "Mobility",
     "MotionError",
+    "OutputTimes",
     "Places",
     "Problem",
     "ProblemOptions",
@@ -74,6 +76,7 @@ __all__ = [
     "free_rates",
     "initial_rest",
     "initial_state",
+    "is_mechanism_file",
     "law_graph",
     "made_of_file",
     "mobility",

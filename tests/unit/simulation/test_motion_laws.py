@@ -109,7 +109,7 @@ def test_where_every_coordinate_is_prescribed_forces_are_those_of_inverse_dynami
     laws = {name: f"{k}/10 + sin({k}*t)/5" for k, name in enumerate(tree.coordinates, 1)}
     run = cf.simulate(tree, motion=laws, t=0.5, t_eval=[0, 0.2, 0.5])
     k, t = np.arange(1, tree.nv + 1), run.t[:, None]
-    states = {
+    states: dict[str, Any] = {
         "q": k / 10 + np.sin(k * t) / 5,
         "qd": k * np.cos(k * t) / 5,
         "qdd": -(k**2) * np.sin(k * t) / 5,

@@ -17,6 +17,7 @@ from chainform.simulation.equations.times import OutputTimes, span_of
 from chainform.simulation.files.mechanism_source import (
     MechanismSource,
     check_is_scenario,
+    is_mechanism,
     names_of,
     not_a_scenario,
     origin_of,
@@ -95,6 +96,12 @@ class Scenario:
             first, last = (cast("Fraction", number_of(bound)) for bound in bounds)
             options["t_eval"] = self.times.within(first, last)
         return options
+
+
+def is_mechanism_file(path: str | PathLike[str]) -> bool:
+    """Whether a file has a mechanism alone, and no scenario; ReadError where it cannot be read."""
+    ending = Path(path).suffix.lower()
+    return is_mechanism(_table(path)[1]) if ending in SYNTAXES else ending in FILE_TYPES
 
 
 def scenario_of(given: object) -> Scenario | None:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
+    from chainform.mechanism.joints import JOINTS
     from chainform.mechanism.laws import (
         TIME,
         LawReader,
@@ -131,6 +132,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
+    "JOINTS",
     "AT_REST",
     "DEFAULT_GRAVITY",
     "GROUND",

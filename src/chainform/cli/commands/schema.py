@@ -9,7 +9,18 @@ from chainform.cli.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (
-    *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
+    *(
+        "new",
+        "check",
+        "quantities",
+        "parameters",
+        "derive",
+        "show",
+        "eval",
+        "count",
+        "compare",
+        "compile",
+    ),
     *("forces", "linearise", "simulate", "runs", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),

@@ -138,12 +138,13 @@ def _quantity(run: Plottable, name: str) -> list[Panel]:
 def _motion_forces(run: Plottable) -> list[Panel]:
     """Return the forces of prescribed motions."""
     rates, forces = run.mechanism.rates, run.motion_forces
+    names = [f"drive of {name}" for name in rates]
     values = np.zeros((len(run.t), len(rates)))
     places = [rates.index(name) for name in forces]
     for place, force in zip(places, forces.values(), strict=True):
         values[:, place] = force
     units = motion_units(run.mechanism)
-    return _by_unit("forces of motion", rates, values, units, effort_unit, places)
+    return _by_unit("forces of motion", names, values, units, effort_unit, places)
 
 
 def _held(run: Plottable, panels: list[Panel]) -> list[Panel]:

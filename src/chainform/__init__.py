@@ -16,7 +16,14 @@ from chainform import lazy
 from chainform.version import VERSION
 
 if TYPE_CHECKING:
-    from chainform.analysis import compare, linearise
+    from chainform.analysis import (
+        analyse,
+        compare,
+        inverse_dynamics,
+        kinematics,
+        linearise,
+        workspace,
+    )
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store, read_expressions
@@ -35,14 +42,18 @@ __all__ = [
     "Program",
     "Run",
     "System",
+    "analyse",
     "compare",
     "derive",
+    "inverse_dynamics",
+    "kinematics",
     "linearise",
     "open_store",
     "quantities",
     "read",
     "read_expressions",
     "simulate",
+    "workspace",
 ]
 
 lazy.door(__name__)

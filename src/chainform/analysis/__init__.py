@@ -13,10 +13,14 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.inverse_dynamics import inverse_dynamics
+    from chainform.analysis.kinematics import kinematics, workspace
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import PrescribedMotion, complete, motion_of
-    from chainform.analysis.result import Result
+    from chainform.analysis.motion import MotionSource, motion_of
+    from chainform.analysis.result import Result, load_result
+    from chainform.analysis.supplementary import PrescribedMotion, complete
+    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
 __all__ = [
     "COMPARED",
@@ -26,19 +30,28 @@ __all__ = [
     "ImplicitEquations",
     "IndependentCoordinates",
     "Linearisation",
+    "MotionSource",
     "Observer",
     "PrescribedMotion",
     "Result",
+    "TASKS",
     "StateOptions",
+    "Task",
     "UnknownForces",
+    "analyse",
+    "arguments_of",
     "compare",
     "complete",
     "drives",
     "implicit_equations",
     "independent_coordinates",
+    "inverse_dynamics",
+    "kinematics",
     "linearise",
+    "load_result",
     "motion_of",
     "unknown_forces",
+    "workspace",
 ]
 
 lazy.door(__name__)

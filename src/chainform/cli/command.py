@@ -21,6 +21,10 @@ SUMMARIES = {
     "compare": "derive with every formulation and compare",
     "compile": "compile the outputs to machine code and time them",
     "forces": "find unknown forces along a motion",
+    "analyse": "carry out a task that a file describes",
+    "kinematics": "find positions, velocities and accelerations along a motion",
+    "workspace": "find where a frame can be",
+    "inverse-dynamics": "find drives or unknown forces along a motion",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
@@ -43,6 +47,7 @@ SUMMARIES = {
 """What each command does, in the order of the help."""
 
 FAMILIES = {
+    "analyse": ("analyse", "kinematics", "workspace", "inverse-dynamics"),
     "derivation": ("derive", "bind", "reduce"),
     "history": ("models", "log", "diff", "tag", "revert"),
     "store": ("rename", "delete", "gc", "check-db", "export-db", "import-db"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis import Result
 from chainform.cli.printing import Document, Page
 from chainform.cli.selection import split_list
 from chainform.errors import Error, ReadError
@@ -150,6 +151,34 @@ def _show_final(page: Page, final: dict[str, Any]) -> None:
     for group in ("q", "qd"):
         rows = [(name, f"{value:.9g}") for name, value in final[group].items()]
         page.table(("name", group), rows[:SHOWN], numbers=(group,))
+
+
+def result_document(result: Result) -> Document:
+    """Return the result of a task as a document."""
+    return {
+        "task": result.task,
+        "mechanism": result.mechanism.name,
+        "rows": result.rows,
+        "report": list(result.report),
+        "facts": dict(result.facts),
+        "arrays": {name: _plain(array) for name, array in result.arrays.items()},
+    }
+
+
+def _plain(array: Any) -> Any:
+    """Return numbers as JSON has them: those that are none are null."""
+    if array.ndim:
+        return [_plain(row) for row in array]
+    return float(array) if np.isfinite(array) else None
+
+
+def show_result(page: Page, result: Result) -> None:
+    """Show the result of a task to people."""
+    page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
+    for line in result.report:
+        page.text(line)
+    page.text("")
+    page.text(result.table())
 
 
 def show_written(page: Page, files: Sequence[str]) -> None:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.joints import JOINTS
+    from chainform.mechanism.joints import JOINTS, plane_of
     from chainform.mechanism.laws import (
         TIME,
         LawReader,
@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.records import (
         GROUND,
         IDENTITY,
+        LOOP_ROWS,
         ONE,
         ZERO,
         ZERO_MATRIX,
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
         JointKind,
         Limits,
         Loop,
+        LoopRows,
         Matrix3,
         Note,
         Number,
@@ -138,6 +140,7 @@ __all__ = [
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "LOOP_ROWS",
     "INERTIAL",
     "ONE",
     "PAIRS",
@@ -176,6 +179,7 @@ __all__ = [
     "LawReader",
     "Limits",
     "Loop",
+    "LoopRows",
     "Matrix3",
     "Meaning",
     "Mechanism",
@@ -226,6 +230,7 @@ __all__ = [
     "numeric_loops",
     "numeric_tree",
     "parametrise",
+    "plane_of",
     "poses_of",
     "reader_of",
     "refuse_moments",

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
-    from chainform.simulation.equations.motion_laws import law_graph
+    from chainform.simulation.equations.motion_laws import graph_of_laws
     from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
     from chainform.simulation.files.scenario import Scenario, is_mechanism_file
     from chainform.simulation.interface import simulate, simulate_batch
@@ -74,13 +75,14 @@ __all__ = [
     "descend",
     "form_of",
     "free_rates",
+    "graph_of_laws",
     "initial_rest",
     "initial_state",
     "is_mechanism_file",
-    "law_graph",
     "made_of_file",
     "mobility",
     "needs_runs",
+    "origin_of",
     "parameters_of",
     "rank_of",
     "rest_names",

@@ -145,10 +145,11 @@ class Run:
 
     @property
     def sigma(self) -> Array:
-        """The forces of loops, as they enter inverse dynamics, (m, 3 or 6 for each loop).
+        """The forces of loops, as they enter inverse dynamics, (m, equations of all loops).
 
-        Force (N), and for frames moment (N m), on the closing body at the closing point, world
-        axes. Loops that close by contact are not among them.
+        Forces (N), then moments (N m), on the closing body at the closing point, along the
+        directions of the rows: world axes for points and frames. Loops that close by contact are
+        not among them.
         """
         if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))
@@ -226,10 +227,9 @@ class Run:
         if self.constrained is None:
             return pushes_in(self.computed, "contact_load")
         row_counts = self.constrained.machine.equations.row_counts
-        modes = np.zeros((len(self.t), 0))
-        modes = modes if self.modes is None else self.modes[:, row_counts.rows :]
-        forces, states = self.constrained.multipliers, self._states
-        return loads_along(self.mechanism, self.barriers, row_counts, states, forces, modes)
+        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes
+        forces, modes = self.constrained.multipliers, modes[:, row_counts.rows :]
+        return loads_along(self.mechanism, self.barriers, row_counts, self._states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:

@@ -45,7 +45,7 @@ def run(args: Namespace) -> Report:
     target = target_of(args.file, "", force=args.force, option="FILE")
     if target is None or target.suffix.lower() != ".toml":
         raise ReadError("a mechanism is written as TOML", element="FILE", remedy="name it arm.toml")
-    dialogue, draft = Dialogue(), Draft()
+    dialogue, draft = Dialogue(), MechanismTables()
     dialogue.say("? gives help, back returns to the question before, Ctrl-C leaves nothing behind")
     try:
         dialogue.run(lambda: _conversation(dialogue, draft, target.stem))
@@ -67,7 +67,7 @@ def run(args: Namespace) -> Report:
     return Report(document, show)
 
 
-def _offer(draft: Draft) -> None:
+def _offer(draft: MechanismTables) -> None:
     """Let somebody who ended the answers write what there is; else nothing is written."""
     count, refusal = len(draft.segments), ReadError("nothing was written", element="new")
     if not count:
@@ -83,7 +83,7 @@ def _offer(draft: Draft) -> None:
         raise refusal
 
 
-def _next_commands(file: str, draft: Draft) -> list[str]:
+def _next_commands(file: str, draft: MechanismTables) -> list[str]:
     name = quote(file)
     commands = [f"chainform show {name} H", f"chainform simulate {name} --every 0.1 --table"]
     if draft.frames:
@@ -94,7 +94,7 @@ def _next_commands(file: str, draft: Draft) -> list[str]:
 # --- the mechanism so far -----------------------------------------------------------------------
 
 
-class Draft:
+class MechanismTables:
     """The tables of a native file, as far as they are complete."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def _with(tables: list[Table], more: Mapping[str, Any] | None) -> list[Table]:
 # --- questions ----------------------------------------------------------------------------------
 
 
-def _conversation(dialogue: Dialogue, draft: Draft, stem: str) -> None:
+def _conversation(dialogue: Dialogue, draft: MechanismTables, stem: str) -> None:
     """Ask for all of a mechanism; `draft` has what is complete."""
     draft.clear()
     questions = Questions(dialogue, draft)
@@ -156,7 +156,7 @@ def _conversation(dialogue: Dialogue, draft: Draft, stem: str) -> None:
 class Questions:
     """The questions about each part; an empty name ends a list of parts."""
 
-    def __init__(self, dialogue: Dialogue, draft: Draft) -> None:
+    def __init__(self, dialogue: Dialogue, draft: MechanismTables) -> None:
         self.dialogue = dialogue
         self.draft = draft
 

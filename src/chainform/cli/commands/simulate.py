@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -29,6 +30,7 @@ from chainform.cli.results import (
     check_store,
     draw_pictures,
     is_resumed,
+    model_of_run,
     result_files,
     run_name,
     save_into_store,
@@ -116,11 +118,14 @@ def run(args: Namespace) -> Report:
     check_table(args, scenario)
     if scenario.batch is not None:
         return _run_batch(args, scenario, files)
-    check_store(args, scenario)
+    check_store(args, scenario.mechanism)
     found = _computed(args, scenario, files)
     for file in files:
         found.save(file, scenario.outputs)
-    revision = save_into_store(args, scenario, found) if args.save is not None else None
+    revision = None
+    if args.save is not None:
+        model = partial(model_of_run, scenario, found)
+        revision = save_into_store(args, found, model, scenario.outputs)
     saved = None if revision is None else {"revision": revision, "run": run_name(args)}
     written = [*files, *draw_pictures(args, found)]
     series = run_series(found, args.table or ())

@@ -208,7 +208,7 @@ def check_motion(
 
 def _check_joins(mechanism: Mechanism, law: MotionLaw, element: str) -> None:
     """Refuse pieces whose values or rates differ where they join."""
-    graph, t = law_graph(mechanism, law.pieces), np.array(law.times)
+    graph, t = graph_of_laws(mechanism, law.pieces), np.array(law.times)
     for what, output in (("value", "q"), ("rate", "qd")):
         values = values_along(graph, output, {"t": t})
         for k, time in enumerate(law.times):
@@ -246,14 +246,14 @@ def _from_table(
 
 def _spline(table: Given, t: Array, y: Array) -> tuple[Spline, str]:
     """Return a spline, and what it is in words."""
-    if not table.has("smoothing"):
+    smoothing = table["smoothing"].number(least=0) if table.has("smoothing") else 0.0
+    if smoothing == 0:
         spline = spline_through(t, y)
         return spline, f"spline of degree {spline.powers.shape[1] - 1} through {len(t)} points"
-    smoothing = table["smoothing"].number(least=0)
-    if smoothing <= 0 or len(t) < LEAST_SMOOTHED:
+    if len(t) < LEAST_SMOOTHED:
         raise table["smoothing"].error(
-            f"{len(t)} points cannot be smoothed by {smoothing:g}",
-            f"give a positive distance (rad or m), and {LEAST_SMOOTHED} points or more",
+            f"{len(t)} points cannot be smoothed",
+            f"give {LEAST_SMOOTHED} points or more, or leave it out",
         )
     spline = spline_near(t, y, smoothing)
     distance = f"{spline.distance:.3g} from them (root mean square)"
@@ -289,7 +289,7 @@ def with_motion(mechanism: Mechanism, laws: Sequence[MotionLaw]) -> Mechanism:
     return replace(mechanism, constraints=(*mechanism.constraints, *made), source=None)
 
 
-def law_graph(mechanism: Mechanism, laws: Sequence[Number]) -> Graph:
+def graph_of_laws(mechanism: Mechanism, laws: Sequence[Number]) -> Graph:
     """Return the values q of laws of t, and their first and second derivatives qd and qdd."""
     builder = Builder()
     scalars = Laws(Kinematics(mechanism, builder))
@@ -309,7 +309,7 @@ def first_values(
     """Return q0 and qd0 with the values of laws at the start; others that are given are refused."""
     if not laws:
         return q0, qd0
-    graph = law_graph(mechanism, [law.law for law in laws])
+    graph = graph_of_laws(mechanism, [law.law for law in laws])
     q, qd, qdd = (values_along(graph, x, {"t": np.array([t])})[0] for x in ("q", "qd", "qdd"))
     for law, numbers in zip(laws, zip(q, qd, qdd, strict=True), strict=True):
         if not np.all(np.isfinite(numbers)):

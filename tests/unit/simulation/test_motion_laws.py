@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 
 import chainform as cf
-from chainform.analysis import complete, drives
+from chainform.analysis import complete, drives, unknown_forces
 from chainform.errors import Error
 from chainform.simulation import simulate_batch
 from chainform.simulation.equations.spline import Spline, spline_near, spline_through
@@ -117,6 +117,41 @@ def test_where_every_coordinate_is_prescribed_forces_are_those_of_inverse_dynami
     tau = cf.derive(tree, ["inverse_dynamics"]).evaluate(**states)["inverse_dynamics"]
     forces = np.stack([run.motion_forces[name] for name in tree.rates], axis=1)
     assert forces == pytest.approx(tau, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.any_processor
+def test_the_force_on_a_coordinate_of_elements_is_the_one_left_unknown() -> None:
+    """The rack of the crane pushes along s, so that its force is the one on the coordinate s."""
+    crane, law = cf.read(EXAMPLES / "portal_crane.toml"), "4 + 0.3*sin(t)"
+    run = cf.simulate(crane, motion={"s": law}, unknowns={"S": 0}, t=2, t_eval=[0, 1, 2])
+    push = unknown_forces(crane, run.t, motion={"s": law}).values[:, 0]
+    assert run.motion_forces["s"] == pytest.approx(push, rel=1e-9)
+
+
+@pytest.mark.any_processor
+def test_joints_that_follow_the_prescribed_one_are_in_its_force() -> None:
+    builder = cf.Mechanism.builder("hand").segment("finger", axis="y", mass=1, com=["0.1", 0, 0])
+    follows = {"joint": "finger", "ratio": 2, "offset": "0.3"}
+    sizes: dict[str, Any] = {"position": ["0.2", 0, 0], "com": ["0.1", 0, 0], "mass": 1}
+    hand = builder.segment("thumb", parent="finger", axis="y", mimic=follows, **sizes).build()
+    run = cf.simulate(hand, motion={"finger": "sin(t)"}, t_eval=[0, 0.5, 1])
+    sine, cosine = np.sin(run.t)[:, None], np.cos(run.t)[:, None]
+    tau = cf.derive(hand, ["inverse_dynamics"]).evaluate(q=sine, qd=cosine, qdd=-sine)
+    assert run.motion_forces["finger"] == pytest.approx(tau["inverse_dynamics"][:, 0], abs=1e-10)
+
+
+@pytest.mark.any_processor
+def test_a_slide_that_undoes_the_motion_of_the_base_leaves_a_pendulum_at_rest() -> None:
+    rod = {"name": "rod", "joint": "revolute", "axis": "y", "mass": 2, "com": [0, 0, "-0.5"]}
+    ship = cf.Mechanism.builder("ship", gravity=(0, 0, "-9.81"))
+    ship.base(position=["sin(2*t)/2", 0, 0]).segment("slide", joint="prismatic", axis="x", mass=1)
+    undone = {"slide": "-sin(2*t)/2"}
+    run = cf.simulate(
+        ship.segment_table({**rod, "parent": "slide"}).build(), motion=undone, q0={"rod": 0.3}
+    )
+    plain = cf.Mechanism.builder("plain", gravity=(0, 0, "-9.81")).segment_table(rod).build()
+    alone = cf.simulate(plain, q0={"rod": 0.3})
+    assert run.q[:, 1] == pytest.approx(alone.q[:, 0], abs=1e-7)
 
 
 def test_pieces_join_and_the_force_jumps_with_the_acceleration() -> None:

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError, RunError
-from chainform.formulations import Kinematics, Laws
 from chainform.given import Given, finite_array
-from chainform.graph import Builder, Graph, Tangents
+from chainform.graph import Graph
 from chainform.mechanism import LawReader, Mechanism, reader_of
+from chainform.simulation import graph_of_laws
 
 Array = NDArray[np.float64]
 Law: TypeAlias = Callable[[object, str, Array], tuple[Array, Array, Array]]
@@ -75,20 +75,12 @@ def coordinate_motion(
 
 def law_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
     """Return the values q of laws of t, and their first and second derivatives qd and qdd."""
-    reader, builder = LawReader(reader_of(mechanism), (), ()), Builder()
-    scalars = Laws(Kinematics(mechanism, builder))
-    clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
+    reader = LawReader(reader_of(mechanism), (), ())
     rows = [
         reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",))
         for name, law in laws.items()
     ]
-    q = [builder.keep(scalars.scalar(law)) for law in rows]
-    qd = [builder.keep(clock.of(value)) for value in q]
-    qdd = [builder.keep(clock.of(value)) for value in qd]
-    for name, column in (("q", q), ("qd", qd), ("qdd", qdd)):
-        entries = [(f"{name}_{k + 1}_of_t", value) for k, value in enumerate(column)]
-        builder.output(name, (len(column),), entries)
-    return builder.finish()
+    return graph_of_laws(mechanism, rows)
 
 
 # --- pieces ---------------------------------------------------------------------------------------

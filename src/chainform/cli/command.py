@@ -10,6 +10,7 @@ from importlib import import_module
 from chainform.cli.printing import Report
 
 SUMMARIES = {
+    "new": "ask for a mechanism step by step, and write its file",
     "check": "read a mechanism and tell what was understood",
     "quantities": "list what can be derived, with shape, unit, meaning and equation",
     "parameters": "list dynamic parameters and how they are grouped",

@@ -59,8 +59,16 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.joints import plane_of
-    from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
+    from chainform.mechanism.joints import JOINTS, plane_of
+    from chainform.mechanism.laws import (
+        TIME,
+        LawReader,
+        Meaning,
+        Order,
+        meaning_of,
+        meanings_of,
+        symbol_of,
+    )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
@@ -126,6 +134,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
+    "JOINTS",
     "AT_REST",
     "DEFAULT_GRAVITY",
     "GROUND",
@@ -172,12 +181,14 @@ __all__ = [
     "Loop",
     "LoopRows",
     "Matrix3",
+    "Meaning",
     "Mechanism",
     "MechanismBuilder",
     "MomentElement",
     "Note",
     "Number",
     "NumberLike",
+    "Order",
     "Parameter",
     "Poses",
     "Reader",
@@ -228,6 +239,7 @@ __all__ = [
     "short_text",
     "square_root",
     "sum_of",
+    "symbol_of",
     "symbols_in",
     "unit_inertia",
     "with_named_numbers",

@@ -130,7 +130,10 @@ class _Segments:
             )
 
     def _add_slide(self, i: int, q: Array, radius: float, colour: str) -> None:
-        """Add a carriage on a rail where the ground carries it, else a rod through a sleeve."""
+        """Add a carriage on a rail where the ground carries it, else a rod through a sleeve.
+
+        A body that stays on one side of the sleeve, as a load on a rope, has a strut to it instead.
+        """
         axis, parent = self.tree.axes[i], self.tree.parents[i]
         first = self.tree.coordinates[i]
         amounts = self.tree.ratios[i] * q[:, first or 0] + self.tree.offsets[i]
@@ -146,6 +149,10 @@ class _Segments:
         block = np.array([1.4, 1.4, 2.2]) * radius
         place = placed(home, self.tree.rotations[i] @ along(axis))
         self.scene.block(parent + 1, place, block, colours.JOINT, "joint")
+        if max(float(amounts.min()), -float(amounts.max())) > 2 * radius:
+            ends = (Point(parent + 1, home), Point(i + 1, np.zeros(3)))
+            self.scene.spans.append(Span("strut", *ends, 0.5 * radius, colour))
+            return
         ends = (-high * axis, -low * axis)
         self.scene.rod(i + 1, ends, (0.7 * radius, 0.7 * radius), colour)
 

@@ -36,20 +36,23 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+    from chainform.simulation.equations.motion_laws import graph_of_laws
     from chainform.simulation.equations.parameters import (
         check_fixed,
         parameters_of,
         with_unknowns,
         without_values,
     )
+    from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
     from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
-    from chainform.simulation.files.scenario import Scenario
+    from chainform.simulation.files.scenario import Scenario, is_mechanism_file
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
-    from chainform.simulation.problem import Problem, ProblemOptions, System
+    from chainform.simulation.problem import Problem, System
+    from chainform.simulation.problem_options import ProblemOptions
     from chainform.simulation.quantities import check_output
     from chainform.simulation.run import Run
 
@@ -70,6 +73,7 @@ __all__ = [
     "Interrupted",
     "Mobility",
     "MotionError",
+    "OutputTimes",
     "Places",
     "PointContact",
     "Problem",
@@ -89,8 +93,10 @@ __all__ = [
     "descend",
     "form_of",
     "free_rates",
+    "graph_of_laws",
     "initial_rest",
     "initial_state",
+    "is_mechanism_file",
     "made_of_file",
     "mobility",
     "needs_runs",

@@ -27,12 +27,14 @@ from chainform.simulation.files.formats import form_of, made_of_file, write_reco
 from chainform.simulation.files.record import LONGEST_NAME, ResultRecord, texts_in
 from chainform.simulation.files.run_record import (
     FIELDS,
+    PUSHES,
     RUN_SCHEMA,
     STATES,
     event_data,
     event_record,
     known_run,
     mechanism_in,
+    pushes_in,
     state_arrays,
     statistics_in,
 )
@@ -43,6 +45,7 @@ from chainform.simulation.quantities import (
     evaluated,
     friction_along,
     loads_along,
+    motion_forces_along,
     output_errors,
     outputs_along,
     pushes_along,
@@ -201,17 +204,19 @@ class Run:
                 remedy="take energy_balance=True and a method such as verner65; there is none for "
                 "moving bases, elements and actuators",
             )
-        return (
-            self.energy_balance[:, place] if self.energy_balance.shape[1] else np.zeros(len(self.t))
-        )
+        has_any = self.energy_balance.shape[1] > 0
+        return self.energy_balance[:, place] if has_any else np.zeros(len(self.t))
 
     @property
     def contact_forces(self) -> dict[str, Array]:
         """The push of every stop and contact by name, N or N m, (m,) each."""
         if self.constrained is None:
-            return self._named("contact_force")
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return pushes_along(self.mechanism, self.barriers, self.constrained, states)
+            return pushes_in(self.computed, "contact_force")
+        return pushes_along(self.mechanism, self.barriers, self.constrained, self._states)
+
+    @property
+    def _states(self) -> dict[str, Array]:
+        return {"t": self.t, "q": self.q, "qd": self.qd}
 
     @cached_property
     def contact_loads(self) -> dict[str, Array]:
@@ -220,16 +225,11 @@ class Run:
         Stops of joints are not among them.
         """
         if self.constrained is None:
-            return self._named("contact_load")
-        row_counts, forces = (
-            self.constrained.machine.equations.row_counts,
-            self.constrained.multipliers,
-        )
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        modes = (
-            np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, row_counts.rows :]
-        )
-        return loads_along(self.mechanism, self.barriers, row_counts, states, forces, modes)
+            return pushes_in(self.computed, "contact_load")
+        row_counts = self.constrained.machine.equations.row_counts
+        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes
+        forces, modes = self.constrained.multipliers, modes[:, row_counts.rows :]
+        return loads_along(self.mechanism, self.barriers, row_counts, self._states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:
@@ -238,37 +238,38 @@ class Run:
         The moment is that about the origin of the segment; world axes.
         """
         if self.constrained is None:
-            return self._named("contact_wrench")
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return wrenches_along(self.mechanism, self.barriers, states, self.contact_loads)
+            return pushes_in(self.computed, "contact_wrench")
+        return wrenches_along(self.mechanism, self.barriers, self._states, self.contact_loads)
 
     @property
     def friction_forces(self) -> dict[str, Array]:
         """The dry friction of joints by name, N or N m, (m,) each."""
         if self.constrained is None or self.modes is None:
-            return self._named("friction_force")
+            return pushes_in(self.computed, "friction_force")
         return friction_along(self.barriers, self.constrained, self.modes)
 
-    def _named(self, kind: str) -> dict[str, Array]:
-        """Return what a file brought along under such names as contact_force(toe)."""
-        found = {n: a for n, a in self.computed.items() if n.startswith(f"{kind}(")}
-        return {name.removeprefix(f"{kind}(").removesuffix(")"): a for name, a in found.items()}
+    @property
+    def motion_forces(self) -> dict[str, Array]:
+        """The force that each prescribed motion takes, by coordinate, N or N m, (m,) each."""
+        if self.constrained is None:
+            return pushes_in(self.computed, "motion_force")
+        return motion_forces_along(self.constrained)
 
     def beyond_states(self) -> dict[str, Array]:
         """Return what states and efforts alone do not tell: the forces of all that constrains."""
-        if self.constrained is None:
-            return {}
+        names = () if self.constrained is None else ("qdd", "multipliers", "sigma", "drives")
+        return {n: getattr(self, n) for n in names} | (self._pushes if names else {})
+
+    @property
+    def _pushes(self) -> dict[str, Array]:
         tables = {
             "contact_force": self.contact_forces,
             "contact_load": self.contact_loads,
             "contact_wrench": self.contact_wrenches,
             "friction_force": self.friction_forces,
+            "motion_force": self.motion_forces,
         }
-        named = {
-            f"{kind}({name})": a for kind, table in tables.items() for name, a in table.items()
-        }
-        own = {name: getattr(self, name) for name in ("qdd", "multipliers", "sigma", "drives")}
-        return {**own, **named}
+        return {f"{kind}({n})": a for kind, table in tables.items() for n, a in table.items()}
 
     @cached_property
     def _energies(self) -> dict[str, Array]:
@@ -299,6 +300,8 @@ class Run:
         if name in OF_RUN:
             own = getattr(self, name)
             return np.zeros((len(self.t), 0)) if own is None else own
+        if name.partition("(")[0] in PUSHES:
+            return self._pushes[argument("outputs", name).choice(tuple(self._pushes), "force")]
         with output_errors(self.mechanism, name):
             output = output_of(name)
             return self._outputs([output])[output]
@@ -363,8 +366,7 @@ class Run:
         States, efforts and energy are written, and `outputs` by name. A file that is there is
         replaced.
         """
-        form = form_of(path)
-        write_record(form, self.record(outputs), self.mechanism, path)
+        write_record(form_of(path), self.record(outputs), self.mechanism, path)
 
     @staticmethod
     def load(source: str | PathLike[str] | StoredRun) -> Run:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from chainform.mechanism import LOOP_ROWS, ZERO, Parameter
-from chainform.readers import native_text, read_text
+from chainform.readers import native_text, native_toml, read_text
 from robots import robot_files
 from strategies import examples
 from zoo import DATA, inertia, random_tree, rotation, unit_axis
@@ -36,6 +36,7 @@ def check(mechanism: cf.Mechanism) -> None:
     again = read_text(text, "json")
     assert bare(again) == bare(mechanism)
     assert native_text(again) == text
+    assert bare(read_text(native_toml(mechanism), "toml")) == bare(mechanism)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

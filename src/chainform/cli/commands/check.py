@@ -32,7 +32,11 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
-    mechanism = read_chosen(args)
+    return mechanism_report(read_chosen(args))
+
+
+def mechanism_report(mechanism: Mechanism) -> Report:
+    """Return the description of a mechanism."""
     outputs = {name: _outputs(mechanism, name) for name in FORMULATIONS}
     return Report(
         mechanism_document(mechanism, outputs), lambda page: _show(page, mechanism, outputs)

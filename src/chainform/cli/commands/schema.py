@@ -9,6 +9,7 @@ from chainform.cli.command import FAMILIES, Command
 from chainform.cli.printing import Report
 
 NAMES = (
+    "new",
     *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
     *FAMILIES["analyse"],
     *("forces", "linearise", "simulate", "runs", "export"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         amounts_of,
         has_base_bodies,
         lacks_inertia,
+        names_behind,
         names_in,
         refuse_moments,
     )
@@ -59,7 +60,16 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
+    from chainform.mechanism.laws import (
+        TIME,
+        FrameCoordinate,
+        LawReader,
+        frame_coordinate_of,
+        frames_in,
+        group_of,
+        meaning_of,
+        meanings_of,
+    )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
@@ -158,6 +168,7 @@ __all__ = [
     "ForceElement",
     "ForcePiece",
     "Frame",
+    "FrameCoordinate",
     "Friction",
     "InertiaElement",
     "InertialElement",
@@ -196,7 +207,10 @@ __all__ = [
     "exact_rotation",
     "float_of",
     "float_vector",
+    "frame_coordinate_of",
+    "frames_in",
     "freedom_text",
+    "group_of",
     "has_base_bodies",
     "in_base",
     "is_law_of_time",
@@ -207,6 +221,7 @@ __all__ = [
     "meanings_of",
     "motion_units",
     "moved_inertia",
+    "names_behind",
     "names_in",
     "native_table",
     "number_of",

@@ -28,6 +28,7 @@ from chainform.mechanism import (
     ShiftStep,
     TurnStep,
     frame_coordinate_of,
+    frames_in,
     is_law_of_time,
     meaning_of,
     names_behind,
@@ -145,6 +146,12 @@ class ElementLaws:
         """Return a law without unknown forces."""
         return self._laws.scalar(law)
 
+    def differentiable(self, law: Number) -> Scalar:
+        """Return a law without unknown forces that is to be differentiated by time."""
+        if frames_in(self._behind(law)):
+            self.frames.check_base()
+        return self.scalar(law)
+
     @cached_property
     def _open(self) -> Laws:
         given = dict(zip(self.mechanism.unknowns, self.unknowns, strict=True))
@@ -192,16 +199,19 @@ class FrameCoordinates:
 
     @cached_property
     def _world(self) -> World:
+        return World(Skeleton(self.laws.kinematics), ("base", "qd"))
+
+    def check_base(self) -> None:
+        """Refuse a base whose place does not say how it moves: positions have no rate then."""
         base = self.mechanism.base
         if base.is_moving and not base.follows_its_place:
             raise DeriveError(
-                "a law names the position of a frame, and the base moves, but its position and "
-                "orientation are no laws of time from which the motion follows",
+                "the law names the position of a frame and is differentiated by time, and the base "
+                "has velocities that do not follow from its place",
                 file=self.mechanism.file,
                 element="base",
                 remedy="give position and orientation of the base as laws of t, and no velocities",
             )
-        return World(Skeleton(self.laws.kinematics), ("base", "qd"))
 
     def _position(self, name: str) -> Vector:
         path: list[InertialElement] = []
@@ -245,6 +255,7 @@ class FrameCoordinates:
                 element="elements",
                 remedy='describe the joint by angles with euler = "zyx"',
             )
+        self.check_base()
         q, variable = self.laws.kinematics.q, self.builder.variable_of
         direction = {variable(q(k)): q(k, "qd") for k in range(self.mechanism.nv)}
         if self.laws.has_time:

@@ -29,6 +29,9 @@ from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import Number
 from chainform.mechanism.segments import GROUND_NAME
 
+MOST_NESTED = 40
+"""How often the chain of a frame may name a frame whose chain names another one, and so on."""
+
 
 def check_references(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:
     """Raise ReadError for names used twice, for unknown frames and for frames in a circle."""
@@ -49,11 +52,23 @@ def check_references(elements: Sequence[Element], mechanism: MechanismData, read
                 raise reader.given(name, where).unknown("frame named", allowed)
     remedy = "let one of them stand on the ground"
     _check_circles({name: [on] for name, on in own.items()}, "stand on", remedy, reader)
-    # No frame goes round on others, so what lies behind its laws can be followed.
-    frames = {e.name: e for e in elements if isinstance(e, InertialElement)}
-    laws = {e.name: names_behind(mechanism, elements, symbols_in(e.chain)) for e in frames.values()}
-    named = {name: [own[name], *frames_in(symbols)] for name, symbols in laws.items()}
-    _check_circles(named, "depend on", "let the chain of one of them name coordinates only", reader)
+    if frames_in(symbols_in((elements, mechanism.definitions))):
+        _check_chains(elements, mechanism, reader)
+
+
+def _check_chains(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:
+    """Refuse frames whose chains name one another in a circle, or too deep; none stands so."""
+    own = {e.name: e for e in elements if isinstance(e, InertialElement)}
+    laws = {e.name: names_behind(mechanism, elements, symbols_in(e.chain)) for e in own.values()}
+    needs = {name: [own[name].on, *frames_in(symbols)] for name, symbols in laws.items()}
+    remedy = "let the chain of one of them name coordinates only"
+    depth: dict[str, int] = {}
+    for name in _check_circles(needs, "depend on", remedy, reader):
+        inner = [depth[frame] + 1 for frame in frames_in(laws.get(name, ()))]
+        depth[name] = max([*inner, depth[own[name].on] if name in own else 0])
+        if depth[name] > MOST_NESTED:
+            message = f"its chain names frames whose chains name frames, {MOST_NESTED} times over"
+            raise reader.error(message, _where(name), remedy)
 
 
 def names_of_frames(element: Element) -> list[str]:
@@ -106,9 +121,10 @@ def _names(element: Element) -> Iterator[tuple[str, str]]:
 
 def _check_circles(
     needs: Mapping[str, Sequence[str]], relation: str, remedy: str, reader: Reader
-) -> None:
+) -> list[str]:
+    """Return the frames in an order in which each comes after those that it needs."""
     try:
-        TopologicalSorter(needs).prepare()
+        return list(TopologicalSorter(needs).static_order())
     except CycleError as error:
         circle = " -> ".join(str(name) for name in error.args[1])
         message = f"frames {relation} one another in a circle: {circle}"

@@ -135,6 +135,21 @@ def test_frames_that_depend_on_one_another() -> None:
     assert "name coordinates only" in (caught.value.remedy or "")
 
 
+@pytest.mark.parametrize("count", [40, 42])
+def test_chains_that_name_frames_that_name_frames(count: int) -> None:
+    """A tower of positions gives s + 1 + 1 ..., and is refused where it gets too deep."""
+    builder = cf.Mechanism.builder("tower", gravity=(0, 0, 0)).coordinates("s").element("f0: Sx(s)")
+    for k in range(1, count):
+        builder.element(f"f{k}: Sx(2*x(f{k - 1}) - x(f0))")
+    builder.element(kind="point", name="top", on=f"f{count - 1}", mass=2)
+    if count > 41:
+        with pytest.raises(cf.Error, match="40 times over"):
+            builder.build()
+        return
+    model = cf.derive(builder.build(), ["inverse_dynamics"])
+    assert model.evaluate(q=[0], qd=[1], qdd=[3])["inverse_dynamics"] == pytest.approx([6])
+
+
 def test_a_coordinate_that_moves_mass_through_a_frame_is_not_idle() -> None:
     builder = cf.Mechanism.builder("follower").coordinates("s")
     builder.element("a: Sx(s^2)").element("b: Sz(x(a)); 1")

@@ -110,14 +110,18 @@ class ElementLaws:
         laws = Laws(self.kinematics)
         laws.frames = FrameCoordinates(self, laws.scalar)
         given = {d.name: d.law for d in self.mechanism.definitions}
-        needs = {name: self._behind(law) & given.keys() for name, law in given.items()}
+        needs = {name: self._needs(law) & given.keys() for name, law in given.items()}
         for name in TopologicalSorter(needs).static_order():
             with error_context(self.mechanism, f"definition {name!r}"):
                 laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
         return laws.further
 
-    def _behind(self, law: Number) -> frozenset[str]:
+    def _needs(self, law: Number) -> frozenset[str]:
         """Return the names in a law and in the chains of the frames that it names."""
+        return self._behind(law) if frames_in(_names(law)) else _names(law)
+
+    def _behind(self, law: Number) -> frozenset[str]:
+        """Return the names in a law, in its definitions, and in the chains of their frames."""
         mechanism = self.mechanism
         return names_behind(mechanism, mechanism.elements, _names(law))
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
+    from chainform.mechanism.joints import plane_of
     from chainform.mechanism.laws import (
         TIME,
         FrameCoordinate,
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.records import (
         GROUND,
         IDENTITY,
+        LOOP_ROWS,
         ONE,
         ZERO,
         ZERO_MATRIX,
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
         JointKind,
         Limits,
         Loop,
+        LoopRows,
         Matrix3,
         Note,
         Number,
@@ -138,6 +141,7 @@ __all__ = [
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "LOOP_ROWS",
     "INERTIAL",
     "ONE",
     "PAIRS",
@@ -177,6 +181,7 @@ __all__ = [
     "LawReader",
     "Limits",
     "Loop",
+    "LoopRows",
     "Matrix3",
     "Mechanism",
     "MechanismBuilder",
@@ -229,6 +234,7 @@ __all__ = [
     "numeric_loops",
     "numeric_tree",
     "parametrise",
+    "plane_of",
     "poses_of",
     "reader_of",
     "refuse_moments",

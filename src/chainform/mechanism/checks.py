@@ -79,7 +79,7 @@ def names_behind(
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
 """Fields of springs and elements that are not negative; an inertia that is a matrix is none."""
-SLIGHT = Fraction(1, 10**9)
+SLIGHT = 1e-9
 """A determinant of the inertia that is a smaller share of the cube of its trace is none."""
 
 
@@ -212,15 +212,21 @@ def lacks_inertia(mechanism: MechanismData) -> bool:
 
 
 def _has_inertia(body: Body) -> bool:
-    """Whether mass and inertia are numbers, and those of a body that has some about every axis."""
+    """Whether mass and inertia are numbers, and those of a body that has some about every axis.
+
+    Doubles tell it: the bound is far above their rounding, and what they cannot hold has none.
+    """
     (a, d, e), (_, b, f), (_, _, c) = body.inertia
     numbers = [n for n in (body.mass, a, b, c, d, e, f) if isinstance(n, Fraction)]
     if len(numbers) < 7 or body.moment != ZERO_VECTOR:
         return False
-    mass, a, b, c, d, e, f = numbers
-    minor = a * b - d * d
-    whole = c * minor - a * f * f - b * e * e + 2 * d * e * f
-    return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
+    try:
+        mass, a, b, c, d, e, f = map(float, numbers)
+        minor = a * b - d * d
+        whole = c * minor - a * f * f - b * e * e + 2 * d * e * f
+        return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
+    except OverflowError:
+        return False
 
 
 def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
@@ -235,7 +241,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
         if joint.friction is not None:
             yield from (joint.friction.viscous, joint.friction.coulomb)
     for loop in mechanism.loops:
-        yield from (*loop.closing.point, *loop.target.point)
+        yield from loop.numbers
     for frame in mechanism.frames:
         yield from frame.point
     for spring in mechanism.springs:

@@ -3,14 +3,16 @@
 A segment is a rod from its joint to the joints it carries and to the points that frames, loops and
 springs name on it. One that carries nothing shows the even solid of its mass and inertia. A turning
 joint is a drum about its axis, a sliding one a sleeve or a rail; a mass centre is a small ball in
-black and white. Elements are solids at the ends of frame chains, with joints where a chain turns.
-Joints on the ground have plates, and columns down to the floor.
+black and white. A loop that keeps a distance is a strut. Elements are solids at the ends of frame
+chains, with joints where a chain turns. Joints on the ground have plates, and columns down to the
+floor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from chainform.mechanism import (
     GROUND,
     GROUND_NAME,
+    Attachment,
     DissipativeElement,
     ElasticElement,
     InertialElement,
@@ -153,21 +156,27 @@ class _Segments:
         known, rod = self.frames.known, self.scale.rod
         for spring in self.mechanism.springs:
             if spring.ends is not None:
-                first, last = (
-                    Point(end.segment + 1, float_vector(end.point, known)) for end in spring.ends
-                )
-                span = Span("spring", first, last, 1.5 * rod, colours.JOINT)
-                self.scene.spans.append(span)
-                for end in (first, last):
-                    colour = colours.JOINT if end.frame else colours.GROUND
-                    self.scene.ball(end.frame, end.local, 0.5 * rod, colour, "joint")
+                self._add_span("spring", spring.ends, 1.5 * rod)
         for loop in self.mechanism.loops:
+            if loop.length is not None:
+                self._add_span("strut", (loop.closing, loop.target), 0.3 * rod)
+                continue
             end = loop.closing
             point = float_vector(end.point, known)
             self.scene.ball(end.segment + 1, point, 1.05 * rod, colours.JOINT, "joint")
         for frame in self.mechanism.frames:
             number, point, axes = self.frames.place(frame.name)
             self.scene.triad(number, placed(point, axes), 3.2 * rod, "frame")
+
+    def _add_span(
+        self, kind: Literal["strut", "spring"], ends: tuple[Attachment, Attachment], radius: float
+    ) -> None:
+        known, scene = self.frames.known, self.scene
+        first, last = (Point(end.segment + 1, float_vector(end.point, known)) for end in ends)
+        scene.spans.append(Span(kind, first, last, radius, colours.JOINT))
+        for end in (first, last):
+            colour = colours.JOINT if end.frame else colours.GROUND
+            scene.ball(end.frame, end.local, 0.5 * self.scale.rod, colour, "joint")
 
     def add_points(self) -> None:
         """Add what may be traced: bodies, the tip of the last chain, then the named frames."""

@@ -142,10 +142,11 @@ class Run:
 
     @property
     def sigma(self) -> Array:
-        """The forces of loops, as they enter inverse dynamics, (m, 3 or 6 for each loop).
+        """The forces of loops, as they enter inverse dynamics, (m, equations of all loops).
 
-        Force (N), and for frames moment (N m), on the closing body at the closing point, world
-        axes. Loops that close by contact are not among them.
+        Forces (N), then moments (N m), on the closing body at the closing point, along the
+        directions of the rows: world axes for points and frames. Loops that close by contact are
+        not among them.
         """
         if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))

@@ -107,6 +107,14 @@ def test_loops_are_closed_by_a_pin() -> None:
     assert near(drawn, 3, "body", [0.4, 0, 0]) < 1.2
 
 
+def test_a_loop_that_keeps_a_distance_is_a_strut() -> None:
+    builder = cf.Mechanism.builder("thread").segment("bob", joint="prismatic", axis="z", mass=1)
+    ends = {"segment": "bob", "point": [0, 1, 0]}, {"segment": "ground", "point": [1, 1, 0]}
+    (span,) = film(builder.loop("thread", "distance", *ends, length=1).build()).scene.spans
+    assert (span.kind, span.first.frame, span.last.frame) == ("strut", 1, 0)
+    assert (span.first.local.tolist(), span.last.local.tolist()) == ([0, 1, 0], [1, 1, 0])
+
+
 def test_a_free_body_shows_its_even_solid() -> None:
     run = given(brick(), lambda t: [t, 0, 0, 0, 0, 0, 1])
     drawn = film_of(run, 20, 100)

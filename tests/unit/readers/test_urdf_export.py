@@ -19,6 +19,7 @@ from chainform.mechanism.exact import rotation_of_angles
 from chainform.readers import export_urdf, read, read_text, side_path, urdf_text, write_urdf
 from chainform.readers.urdf.snap import rotation_of_turns
 from chainform.readers.urdf.write import angles_of
+from loop_kinds import closed_chain
 from strategies import examples
 from zoo import random_tree
 
@@ -120,6 +121,13 @@ def test_round_trip_of_everything() -> None:
     assert '<mimic joint="wheel" multiplier="0.33333333333333331" offset="0.25"/>' in text
     assert 'xyz="0.33333333333333331 0 0"' in text
     assert '<mass value="1.5"/>' in text
+
+
+@pytest.mark.parametrize("kind", ["universal", "distance"])
+def test_loops_closed_by_joints_go_to_the_side_file(kind: str, tmp_path: Path) -> None:
+    mechanism = closed_chain(kind)
+    write_urdf(mechanism, tmp_path / "chain.urdf")
+    assert read(tmp_path / "chain.urdf").loops == mechanism.loops
 
 
 def test_what_urdf_lacks_goes_to_the_side_file(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def _show_loops(page: Page, description: Table, table: Table) -> None:
     rows = [
         (
             loop["name"],
-            loop["kind"],
+            " ".join((loop["kind"], loop.get("length", ""))).strip(),
             _end(loop["closing"]),
             _end(loop["target"]),
             str(equations[loop["name"]]),
@@ -159,7 +159,8 @@ def _show_loops(page: Page, description: Table, table: Table) -> None:
 
 
 def _end(attachment: Table) -> str:
-    return f"{attachment['segment']} {vector_text(attachment.get('point', ORIGIN))}"
+    text = f"{attachment['segment']} {vector_text(attachment.get('point', ORIGIN))}"
+    return f"{text} axis {vector_text(attachment['axis'])}" if "axis" in attachment else text
 
 
 def _show_notes(page: Page, notes: Sequence[Table]) -> None:

@@ -18,14 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TypeAlias
 
 from chainform.formulations.shared.axes import Axes, run_members
-from chainform.formulations.shared.closure_jacobian import Columns
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.graph import Builder
 from chainform.mechanism import GROUND, Attachment, Frame, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
+
+Columns: TypeAlias = dict[int, tuple[Vector, Vector]]
+"""Linear and angular velocity of a point, world axes, for unit rate of each freedom."""
 
 RATES = ("base", "qd", "qdd")
 

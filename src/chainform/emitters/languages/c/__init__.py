@@ -87,7 +87,7 @@ $math#include <stdint.h>
 #endif
 #define ${NAME}_PADDED(n) (((n) + ${NAME}_LANES - 1)/${NAME}_LANES*${NAME}_LANES)
 """
-LIBM = re.compile(r"\b(sin|cos|tan|asin|acos|atan|sqrt|exp|log|fabs|fma)f?\(")
+LIBM = re.compile(r"\b(sin|cos|tan|asin|acos|atan|sqrt|exp|log|fabs)f?\(")
 """Functions of the C library, which bare machines may lack."""
 SIGN = """\
 static inline $real ${name}_sign($real x)

@@ -287,6 +287,9 @@ class _Contact:
         """Return the frame that touches, and a point of the plane."""
         for loop in self.mechanism.loops:
             if loop.name == self.name:
+                if loop.kind not in ("point", "frame"):
+                    message = f"a loop of the kind {loop.kind!r} cannot be a contact"
+                    raise self.table.error(message, 'choose the kind "point" or "frame"')
                 if loop.target.segment != GROUND:
                     remedy = "only a loop that is closed against the ground can be a contact"
                     raise self.table.error("the target moves", remedy)

@@ -245,11 +245,12 @@ class BuilderMethods(ElementMethods):
         maker = LoopMaker(mechanism, register, last_segment, reader)
         loops, frames = maker.loops(self._loops), maker.frames(self._frames)
         springs = springs_from(self._springs, maker)
-        forces = forces_from(self._forces, mechanism, reader)
         actuators = actuators_from(self._actuators, mechanism, reader)
-        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs, forces=forces)
+        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs)
         mechanism = replace(mechanism, actuators=actuators)
         mechanism = with_elements(mechanism, self._model, reader)
+        # Laws of forces name frames, those of elements as well.
+        mechanism = replace(mechanism, forces=forces_from(self._forces, mechanism, reader))
         notes = (*reader.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         known = (
             replace(

@@ -210,7 +210,8 @@ def forces_from(
     tables: Sequence[Mapping[str, object]], mechanism: MechanismData, reader: Reader
 ) -> tuple[Force, ...]:
     """Return the checked forces of a mechanism: those it has already, then those of tables."""
-    laws = LawReader(reader, mechanism.coordinates, mechanism.rates)
+    frames = mechanism.frame_names
+    laws = LawReader(reader, mechanism.coordinates, mechanism.rates, frames=frames)
     first = len(mechanism.forces) + 1
     made = (_force(table, number, mechanism, laws) for number, table in enumerate(tables, first))
     forces = (*mechanism.forces, *made)

@@ -205,6 +205,15 @@ class World:
             add(self.origin(self.limb_of(frame)), self.frame_arm(frame))
         )
 
+    def frame_velocity(self, frame: Frame) -> tuple[Vector, Vector]:
+        """Return the velocity of the origin of a frame and its angular velocity."""
+        k, arm = self.limb_of(frame), self.frame_arm(frame)
+        for limb in self.path(k):
+            self.angular_velocity(limb)
+            self.velocity(limb)
+        w = self.angular_velocity(k)
+        return self.builder.keep_vector(add(self.velocity(k), cross(w, arm))), w
+
     def frame_acceleration(self, frame: Frame) -> tuple[Vector, Vector]:
         """Return the acceleration of the origin of a frame and its angular acceleration."""
         k, arm, keep = self.limb_of(frame), self.frame_arm(frame), self.builder.keep_vector

@@ -15,12 +15,14 @@ from chainform.expressions import (
     Apply,
     Binary,
     Expression,
+    Identifier,
     evaluate_expression,
     parts_of,
     symbols_of,
 )
-from chainform.graph import BatchPlan, Graph
-from chainform.mechanism import Mechanism, Number, known_values, meaning_of
+from chainform.formulations import Kinematics, Laws
+from chainform.graph import BatchPlan, Builder, Graph
+from chainform.mechanism import Mechanism, Number, frame_coordinate_of, known_values, meaning_of
 
 Array = NDArray[np.float64]
 
@@ -96,6 +98,8 @@ class LawValues:
     def _symbol(self, name: str) -> Array:
         if name in self._definitions:
             return self._definition(name)
+        if frame_coordinate_of(name) is not None:
+            return self._frame_coordinate(name)
         meaning = meaning_of(name, self.mechanism.coordinates, self.mechanism.rates)
         if meaning is None:
             return self._parameter(name)
@@ -109,6 +113,13 @@ class LawValues:
             element=name,
             remedy="write the law without rates",
         )
+
+    def _frame_coordinate(self, name: str) -> Array:
+        builder = Builder()
+        value = Laws(Kinematics(self.mechanism, builder)).scalar(Identifier(name))
+        builder.output("position", (1,), [("position_1", value)])
+        columns = {"q": self.q, "t": self.t}
+        return values_along(builder.finish(), "position", columns)[:, 0]
 
     def _parameter(self, name: str) -> Array:
         if name not in self._known:

@@ -7,22 +7,22 @@ from chainform import lazy
 if TYPE_CHECKING:
     from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
     from chainform.analysis.drives import DriveForces, drives
-    from chainform.analysis.equilibria import equilibria
-    from chainform.analysis.equilibrium_path import PathInterrupted, equilibrium_path
+    from chainform.analysis.equilibrium_continuation import PathInterrupted, equilibrium_path
+    from chainform.analysis.equilibrium_search import equilibria
     from chainform.analysis.forces import UnknownForces, unknown_forces
     from chainform.analysis.implicit_equations import ImplicitEquations, implicit_equations
     from chainform.analysis.independent_coordinates import (
         IndependentCoordinates,
         independent_coordinates,
     )
-    from chainform.analysis.inverse_dynamics import inverse_dynamics
-    from chainform.analysis.kinematics import kinematics, workspace
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of
+    from chainform.analysis.motion_kinematics import kinematics, workspace
+    from chainform.analysis.motion_loads import inverse_dynamics
     from chainform.analysis.result import Result, load_result
+    from chainform.analysis.static_forces import statics
     from chainform.analysis.static_problem import StaticOptions
-    from chainform.analysis.statics import statics
     from chainform.analysis.supplementary import PrescribedMotion, complete
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 

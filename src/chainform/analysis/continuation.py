@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.equilibria import without_turns
+from chainform.analysis.equilibrium_search import without_turns
 from chainform.analysis.equilibrium_solver import BALANCED, NEAR, Flags, equilibrium_system
 from chainform.analysis.equilibrium_stability import Stability, StabilityTest, names_of
 from chainform.analysis.equilibrium_starts import (

@@ -24,12 +24,12 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.equilibria import equilibria
-from chainform.analysis.equilibrium_path import equilibrium_path
-from chainform.analysis.inverse_dynamics import inverse_dynamics
-from chainform.analysis.kinematics import kinematics, workspace
+from chainform.analysis.equilibrium_continuation import equilibrium_path
+from chainform.analysis.equilibrium_search import equilibria
+from chainform.analysis.motion_kinematics import kinematics, workspace
+from chainform.analysis.motion_loads import inverse_dynamics
 from chainform.analysis.result import Result
-from chainform.analysis.statics import statics
+from chainform.analysis.static_forces import statics
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism

@@ -1,6 +1,6 @@
 """Questions on a terminal, or lines of a pipe that answer them.
 
-On a terminal a wrong answer is asked for again, with the reason; `?` gives help, `back` returns to
+On a terminal the question comes again after a wrong answer, with the reason; `?` gives help, `back` returns to
 the question before. Questions go to stderr. In a pipe each line is an answer, and the first that is
 wrong ends it.
 
@@ -27,7 +27,7 @@ PIPE = "standard input"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, what an empty answer means, and what `?` says."""
+    """What it says, what an empty answer means, and what `?` says."""
 
     text: str
     default: str | None = None
@@ -88,7 +88,7 @@ class Dialogue:
             return value
 
     def check_end(self) -> None:
-        """Refuse lines of a pipe that no question asked for."""
+        """Refuse lines of a pipe that no question needs."""
         rest = "" if self.is_terminal or sys.stdin is None else sys.stdin.readline(LONGEST).strip()
         if rest:
             raise ReadError(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,8 +204,8 @@ class Run:
                 remedy="take energy_balance=True and a method such as verner65; there is none for "
                 "moving bases, elements and actuators",
             )
-        has_any = self.energy_balance.shape[1] > 0
-        return self.energy_balance[:, place] if has_any else np.zeros(len(self.t))
+        columns = self.energy_balance.T
+        return columns[place] if len(columns) else np.zeros(len(self.t))
 
     @property
     def contact_forces(self) -> dict[str, Array]:
@@ -297,9 +297,9 @@ class Run:
         name = argument("outputs", name).text('write "pose(tool)", "momentum"')
         if name in self.computed:
             return self.computed[name]
+        name = "qdd" if name == "forward_dynamics" else name  # What constrains a motion is in it.
         if name in OF_RUN:
-            own = getattr(self, name)
-            return np.zeros((len(self.t), 0)) if own is None else own
+            return np.zeros((len(self.t), 0)) if (own := getattr(self, name)) is None else own
         if name.partition("(")[0] in PUSHES:
             return self._pushes[argument("outputs", name).choice(tuple(self._pushes), "force")]
         with output_errors(self.mechanism, name):
@@ -384,8 +384,7 @@ class Run:
         """Return a figure of the motion over time, and write it to a file (.svg, .png, .pdf)."""
         from chainform.pictures import plot
 
-        run: Any = self
-        return plot(run, what, file, **options)
+        return plot(cast("Any", self), what, file, **options)
 
     def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
         """Return or write a moving picture: a page (.html) to turn about, or a film."""

@@ -12,7 +12,7 @@ import pytest
 
 import chainform as cf
 from chainform.analysis import TASKS, Result, Task, arguments_of
-from chainform.analysis.inverse_dynamics import integral
+from chainform.analysis.motion_loads import integral
 from chainform.readers import native_text
 from zoo import random_tree
 

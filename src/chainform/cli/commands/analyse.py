@@ -127,7 +127,7 @@ def _reported(args: Namespace, task: Task) -> Report:
         show_result(page, result)
         show_written(page, written)
         if revision is not None:
-            page.text(f"kept with {revision}")
+            page.text(f"stored with {revision}")
 
     return Report(document, show)
 

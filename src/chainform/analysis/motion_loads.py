@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.drives import drives
 from chainform.analysis.forces import unknown_forces
-from chainform.analysis.kinematics import run_of
 from chainform.analysis.motion import MotionSource, motion_of
+from chainform.analysis.motion_kinematics import run_of
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
 from chainform.errors import DeriveError, RunError

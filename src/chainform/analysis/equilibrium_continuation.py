@@ -22,7 +22,7 @@ from chainform.analysis.continuation import (
     Continuation,
     Progress,
 )
-from chainform.analysis.equilibria import equilibria_counted, static_arrays
+from chainform.analysis.equilibrium_search import equilibria_counted, static_arrays
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import joined
 from chainform.analysis.static_problem import StaticOptions, static_problem

@@ -1,8 +1,8 @@
 """Questions on a terminal, or lines of a pipe that answer them.
 
-On a terminal the question comes again after a wrong answer, with the reason; `?` gives help, `back` returns to
-the question before. Questions go to stderr. In a pipe each line is an answer, and the first that is
-wrong ends it.
+On a terminal the question comes again after a wrong answer, with the reason; `?` gives help, `back`
+returns to the question before. Questions go to stderr. In a pipe each line is an answer, and the
+first that is wrong ends it.
 
 A conversation is a function that calls `ask`. To go back, the last answer is dropped and the
 function is called again: it gets the answers that are left without asking.

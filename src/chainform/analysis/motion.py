@@ -103,16 +103,19 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
             remedy="give q, qd and qdd as arrays",
         )
     given = _by_place(mechanism, laws)
-    return _law_graph(mechanism, {name: given[k] for k, name in _named(mechanism)})
+    return law_graph(mechanism, {name: given[k] for k, name in _named(mechanism)})
 
 
-def _law_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
-    """Return the values q of laws of t, and their first and second derivatives qd and qdd."""
+def law_graph(mechanism: Mechanism, laws: Mapping[str, object], what: str = "motion") -> Graph:
+    """Return the values q of laws of t, and their first and second derivatives qd and qdd.
+
+    `what` they are stands before their names in errors: motion of 'elbow'.
+    """
     reader, builder = LawReader(reader_of(mechanism), (), ()), Builder()
     scalars = Laws(Kinematics(mechanism, builder))
     clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
     rows = [
-        reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",))
+        reader.law(reader.reader.given(law, f"{what} of {name!r}"), ("t",))
         for name, law in laws.items()
     ]
     q = [builder.keep(scalars.scalar(law)) for law in rows]
@@ -213,7 +216,7 @@ def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> Non
 
 def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
     """Return values, rates and accelerations of laws of t."""
-    graph = _law_graph(mechanism, laws)
+    graph = law_graph(mechanism, laws)
     tables = [values_along(graph, name, {"t": t.ravel()}) for name in ("q", "qd", "qdd")]
     return [{name: table[:, i].reshape(t.shape) for i, name in enumerate(laws)} for table in tables]
 

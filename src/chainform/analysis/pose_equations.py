@@ -1,0 +1,371 @@
+"""Equations of poses: r(q, t) = 0 where frames are at their targets and all loops are closed.
+
+symbol   meaning
+r        targets minus frames (distances over the size, rotation vectors in rad), then held
+         coordinates, then loops and holonomic constraints
+J        minus the derivatives of r by the rates, whose unit is 1 rad, or the size in m
+v, a     rates of the targets, without what the frames have of them at qd = 0 and qdd = 0
+
+    J qd = v,    J qdd = a
+
+All of it is scaled, compiled, and for many states at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.pose_targets import PoseGoals
+from chainform.analysis.rotation_values import rotation_vectors, rotations_of, turned
+from chainform.errors import RunError
+from chainform.formulations import coordinate_of
+from chainform.graph import Graph
+from chainform.mechanism import (
+    JointKind,
+    Mechanism,
+    Segment,
+    float_of,
+    float_vector,
+    known_values,
+    motion_units,
+)
+from chainform.model import group_length
+from chainform.pipeline import derive
+from chainform.runtime import Program
+
+Array = NDArray[np.float64]
+Rows = tuple[tuple[str, tuple[int, ...]], ...]
+"""Frames with the rows of their velocities that are bound."""
+Function = Callable[..., tuple[Array, ...]]
+CLOSURE = ("values", "J", "gamma", "rates", "cosines", "gaps")
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """r (m, rows) and J (m, rows, nv), scaled."""
+
+    r: Array
+    J: Array
+
+    @property
+    def size(self) -> Array:
+        """The largest entry of r, (m,)."""
+        return np.max(np.abs(self.r), axis=1, initial=0.0)
+
+
+class PoseEquations:
+    """The equations of some frames of a mechanism, with its limits and scales.
+
+    `lower` and `upper` (nv,) bound the coordinates that have one rate, `scales` (nv,) are 1 rad or
+    the size in m, `moving` are the rates that matter to the frames.
+    """
+
+    def __init__(self, mechanism: Mechanism, rows: Rows, held: tuple[int, ...]) -> None:
+        _refuse(mechanism)
+        self.mechanism, self.rows = mechanism, rows
+        self.closure = ClosureRows(mechanism)
+        self.size = _size(mechanism, [name for name, _ in rows])
+        slides = np.array([unit == "m" for unit in motion_units(mechanism)], dtype=bool)
+        self.turns = ~slides
+        self.scales = np.where(slides, self.size, 1.0)
+        single = [k for k in range(mechanism.nv) if not _has_quaternion(mechanism, k)]
+        self.single = np.array(single, dtype=np.intp)
+        """The rates of coordinates that have one rate, and their places in q."""
+        self.places = np.array([coordinate_of(mechanism, k) for k in single], dtype=np.intp)
+        self.held = np.array([single[list(self.places).index(k)] for k in held], dtype=np.intp)
+        self.lower, self.upper = _limits(mechanism)
+        self.whole_turns = _whole_turns(mechanism)
+        """The rates of joints for which a whole turn changes nothing."""
+        self.moving = _moving(mechanism, [name for name, _ in rows])
+        lengths = [[self.size] * 3 + [1.0] * (loop.equations - 3) for loop in mechanism.loops]
+        self._closure_sizes = np.ones(self.closure.count)
+        self._closure_sizes[: self.closure.loops] = np.concatenate([*lengths, []])
+
+    # --- compiled functions -------------------------------------------------------------------
+
+    def _derived(self, *quantities: str) -> Function:
+        names = [f"{quantity}({frame})" for frame, _ in self.rows for quantity in quantities]
+        return _function(self.mechanism, derive(self.mechanism, names).graph, names)
+
+    @cached_property
+    def _poses(self) -> Function:
+        return self._derived("pose", "jacobian")
+
+    @cached_property
+    def _motions(self) -> Function:
+        return self._derived("velocity", "acceleration")
+
+    @cached_property
+    def _jacobian_rates(self) -> Function:
+        return self._derived("jacobian_rate")
+
+    @cached_property
+    def _closed(self) -> dict[str, Function]:
+        graph = self.closure.graph
+        return {
+            name: _function(self.mechanism, graph, [name])
+            for name in CLOSURE
+            if len(graph.block(name).variables)
+        }
+
+    def _closure(self, name: str, q: Array, qd: Array | float, t: Array) -> Array:
+        """Return values of loops and constraints, (m, ...)."""
+        if name not in self._closed:
+            return np.zeros((len(q), 0))
+        rates = np.broadcast_to(np.asarray(qd, dtype=np.float64), (len(q), self.mechanism.nv))
+        return self._closed[name](q=q, qd=rates, t=t[:, np.newaxis])[0]
+
+    # --- positions ----------------------------------------------------------------------------
+
+    def at(self, q: Array, goals: PoseGoals) -> Residuals:
+        """Return r and J at poses (m, nq)."""
+        found = self._poses(q=q, t=goals.t[:, np.newaxis])
+        r, J = list[Array](), list[Array]()
+        for k, (_, rows) in enumerate(self.rows):
+            pose, jacobian = found[2 * k], found[2 * k + 1]
+            linear = [i for i in rows if i < 3]
+            r.append((goals.position[:, k] - pose[:, :3, 3])[:, linear] / self.size)
+            J.append(jacobian[:, linear] / self.size)
+            if 3 in rows:
+                back = np.swapaxes(pose[:, :3, :3], 1, 2)
+                r.append(rotation_vectors(goals.rotation[:, k] @ back))
+                J.append(jacobian[:, 3:])
+        if self.held.size:
+            held = q[:, self.places[np.searchsorted(self.single, self.held)]]
+            r.append((goals.held[:, 0] - held) / self.scales[self.held])
+            unit = np.eye(self.mechanism.nv)[self.held] / self.scales[self.held][:, np.newaxis]
+            J.append(np.broadcast_to(unit, (len(q), *unit.shape)))
+        if self.closure.count:
+            sizes = self._closure_sizes
+            r.append(-self._closure("values", q, 0.0, goals.t) / sizes)
+            J.append(self._closure("J", q, 0.0, goals.t) / sizes[:, np.newaxis])
+        return Residuals(np.concatenate(r, axis=1), np.concatenate(J, axis=1) * self.scales)
+
+    def errors(self, q: Array, goals: PoseGoals) -> tuple[Array, Array]:
+        """Return the largest distance (m) and angle (rad) of a frame from its target, (m,)."""
+        found = self._poses(q=q, t=goals.t[:, np.newaxis])
+        distance, angle = np.zeros((2, len(q)))
+        for k, (_, rows) in enumerate(self.rows):
+            pose, linear = found[2 * k], [i for i in rows if i < 3]
+            gap = (goals.position[:, k] - pose[:, :3, 3])[:, linear]
+            distance = np.maximum(distance, np.linalg.norm(gap, axis=1))
+            if 3 in rows:
+                turn = goals.rotation[:, k] @ np.swapaxes(pose[:, :3, :3], 1, 2)
+                angle = np.maximum(angle, np.linalg.norm(rotation_vectors(turn), axis=1))
+        return distance, angle
+
+    def is_possible(self, q: Array, t: Array) -> NDArray[np.bool_]:
+        """Tell whether frames of loops are not turned over, and no unilateral constraint passed."""
+        signs = [self._closure(name, q, 0.0, t) for name in ("cosines", "gaps")]
+        return np.all(np.concatenate(signs, axis=1) >= 0, axis=1)
+
+    def poses(self, q: Array, t: Array) -> tuple[Array, ...]:
+        """Return the poses (m, 4, 4) of the frames."""
+        return self._poses(q=q, t=t[:, np.newaxis])[::2]
+
+    # --- rates --------------------------------------------------------------------------------
+
+    def rates(self, q: Array, goals: PoseGoals) -> Array:
+        """Return v (m, rows)."""
+        still = np.zeros((len(q), self.mechanism.nv))
+        moved = self._motions(q=q, qd=still, qdd=still, t=goals.t[:, np.newaxis])[::2]
+        held = goals.held[:, 1] / self.scales[self.held]
+        closure = -self._closure("rates", q, 0.0, goals.t)
+        return self._stacked(goals.velocity, moved, held, closure)
+
+    def accelerations(self, q: Array, qd: Array, goals: PoseGoals) -> Array:
+        """Return a (m, rows)."""
+        still = np.zeros((len(q), self.mechanism.nv))
+        moved = self._motions(q=q, qd=qd, qdd=still, t=goals.t[:, np.newaxis])[1::2]
+        held = goals.held[:, 2] / self.scales[self.held]
+        closure = self._closure("gamma", q, qd, goals.t)
+        return self._stacked(goals.acceleration, moved, held, closure)
+
+    def jacobian_rate(self, q: Array, qd: Array, t: Array) -> Array:
+        """Return the derivative of J by time (m, rows, nv); there are no loops and constraints."""
+        found = self._jacobian_rates(q=q, qd=qd, t=t[:, np.newaxis])
+        parts = [x[:, list(rows)] for x, (_, rows) in zip(found, self.rows, strict=True)]
+        held = np.zeros((len(q), len(self.held), self.mechanism.nv))
+        sizes = [self._row_sizes(rows)[:, np.newaxis] for _, rows in self.rows]
+        scaled = [x / size for x, size in zip(parts, sizes, strict=True)]
+        return np.concatenate([*scaled, held], axis=1) * self.scales
+
+    def _row_sizes(self, rows: Iterable[int]) -> Array:
+        return np.array([self.size if row < 3 else 1.0 for row in rows])
+
+    def _stacked(self, wanted: Array, moved: Sequence[Array], held: Array, closure: Array) -> Array:
+        parts = [
+            (wanted[:, k] - moved[k])[:, list(rows)] / self._row_sizes(rows)
+            for k, (_, rows) in enumerate(self.rows)
+        ]
+        return np.concatenate([*parts, held, closure / self._closure_sizes], axis=1)
+
+    # --- motion -------------------------------------------------------------------------------
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Return poses (m, nq) after steps (m, nv) along the rates, in units of the scales."""
+        change, result = step * self.scales, q.copy()
+        result[:, self.places] += change[:, self.single]
+        for segment in self.mechanism.segments:
+            if segment.coordinate is None or not segment.joint.kind.has_quaternion:
+                continue
+            first, rate = segment.coordinate, segment.rate or 0
+            last, end = first + segment.joint.kind.coordinates, rate + segment.joint.kind.rates
+            turn = q[:, last - 4 : last]
+            if last - first == 7:
+                shift = rotations_of(turn) @ change[:, rate : rate + 3, np.newaxis]
+                result[:, first : first + 3] += shift[..., 0]
+            result[:, last - 4 : last] = turned(turn, change[:, end - 3 : end])
+        return result
+
+    def difference(self, q: Array, other: Array) -> Array:
+        """Return the steps (m, nv), in units of the scales, from q to other poses (m, nq)."""
+        step = np.zeros((len(q), self.mechanism.nv))
+        step[:, self.single] = other[:, self.places] - q[:, self.places]
+        for segment in self.mechanism.segments:
+            if segment.coordinate is None or not segment.joint.kind.has_quaternion:
+                continue
+            first, rate = segment.coordinate, segment.rate or 0
+            last, end = first + segment.joint.kind.coordinates, rate + segment.joint.kind.rates
+            back = np.swapaxes(rotations_of(q[:, last - 4 : last]), 1, 2)
+            if last - first == 7:
+                shift = other[:, first : first + 3] - q[:, first : first + 3]
+                step[:, rate : rate + 3] = (back @ shift[..., np.newaxis])[..., 0]
+            turn = back @ rotations_of(other[:, last - 4 : last])
+            step[:, end - 3 : end] = rotation_vectors(turn)
+        return step / self.scales
+
+    def clipped(self, q: Array) -> Array:
+        """Return poses within the limits."""
+        result = q.copy()
+        bounds = self.lower[self.single], self.upper[self.single]
+        result[:, self.places] = np.clip(q[:, self.places], *bounds)
+        return result
+
+    def at_limit(self, q: Array, push: Array) -> NDArray[np.bool_]:
+        """Tell which rates (m, nv) are pushed against a limit."""
+        found = np.zeros(push.shape, dtype=bool)
+        values, toward = q[:, self.places], push[:, self.single]
+        low, high = self.lower[self.single], self.upper[self.single]
+        found[:, self.single] = ((values <= low) & (toward < 0)) | ((values >= high) & (toward > 0))
+        return found
+
+
+@lru_cache(maxsize=8)
+def pose_equations(mechanism: Mechanism, rows: Rows, held: tuple[int, ...]) -> PoseEquations:
+    """Return the equations, those of the last mechanisms without deriving them again."""
+    return PoseEquations(mechanism, rows, held)
+
+
+def _function(mechanism: Mechanism, graph: Graph, names: Sequence[str]) -> Function:
+    """Return a compiled function of named groups of inputs, of which it takes those it needs."""
+    groups = {item.group for item in graph.inputs.values()} - {"parameter"}
+    lengths = {group: group_length(mechanism, graph, group) for group in groups}
+    program = Program(graph, lengths=lengths)
+    found = program.function(*names)
+    taken = [argument.group for argument in program.signature(*names).arguments]
+
+    def call(**given: Array) -> tuple[Array, ...]:
+        values = found(*(given[group] for group in taken))
+        return values if len(names) > 1 else (values,)
+
+    return call
+
+
+# --- geometry -----------------------------------------------------------------------------------
+
+
+def _has_quaternion(mechanism: Mechanism, rate: int) -> bool:
+    segment = mechanism.rate_records[rate].segment
+    return segment >= 0 and mechanism.segments[segment].joint.kind.has_quaternion
+
+
+def _path(mechanism: Mechanism, frame: str) -> list[Segment]:
+    """Return the segments that carry a frame; none for that of an element."""
+    known = [item.name for item in (*mechanism.frames, *mechanism.segments)]
+    if frame not in known:
+        return []
+    return [mechanism.segments[k] for k in mechanism.path_to(mechanism.frame(frame).segment)]
+
+
+def _size(mechanism: Mechanism, frames: Sequence[str]) -> float:
+    """Return the greatest sum of lengths from the base to a frame (m), 1 where there are none."""
+    known, sizes = known_values(mechanism), [0.0]
+    for frame in frames:
+        path = _path(mechanism, frame)
+        lengths = [float(np.linalg.norm(float_vector(s.position, known))) for s in path[1:]]
+        if path:
+            point = float_vector(mechanism.frame(frame).point, known)
+            lengths.append(float(np.linalg.norm(point)))
+        sizes.append(sum(lengths))
+    return max(sizes) or 1.0
+
+
+def _moving(mechanism: Mechanism, frames: Sequence[str]) -> NDArray[np.intp]:
+    """Return the rates that move a frame or an end of a loop."""
+    paths = [_path(mechanism, frame) for frame in frames]
+    if mechanism.constraints or not all(paths):
+        return np.arange(mechanism.nv)
+    ends = [end.segment for loop in mechanism.loops for end in (loop.closing, loop.target)]
+    paths += [[mechanism.segments[k] for k in mechanism.path_to(end)] for end in ends]
+    found: set[int] = set()
+    for segment in (segment for path in paths for segment in path):
+        if segment.rate is not None:
+            found |= set(range(segment.rate, segment.rate + segment.joint.kind.rates))
+    return np.array(sorted(found), dtype=np.intp)
+
+
+def _limits(mechanism: Mechanism) -> tuple[Array, Array]:
+    """Return bounds (nv,) of coordinates, those of all joints that share one."""
+    lower, upper = np.full(mechanism.nv, -np.inf), np.full(mechanism.nv, np.inf)
+    known = known_values(mechanism)
+    for segment in mechanism.segments:
+        limits, rate = segment.joint.limits, segment.rate
+        if limits is None or rate is None or not segment.ratio:
+            continue
+        ends = [-np.inf if limits.lower is None else float(limits.lower)]
+        ends.append(np.inf if limits.upper is None else float(limits.upper))
+        offset = float_of(segment.offset, known)
+        low, high = sorted((end - offset) / float(segment.ratio) for end in ends)
+        lower[rate], upper[rate] = max(lower[rate], low), min(upper[rate], high)
+    return lower, upper
+
+
+def _whole_turns(mechanism: Mechanism) -> NDArray[np.intp]:
+    """Return the rates of joints for which a whole turn changes nothing."""
+    if mechanism.constraints or mechanism.elements:
+        return np.zeros(0, dtype=np.intp)
+    by_rate: dict[int, list[Segment]] = {}
+    for segment in mechanism.segments:
+        by_rate.setdefault(-1 if segment.rate is None else segment.rate, []).append(segment)
+    found = [
+        rate
+        for rate, (first, *others) in by_rate.items()
+        if not others and first.joint.kind is JointKind.REVOLUTE and abs(first.ratio) == 1
+    ]
+    return np.array(sorted(found), dtype=np.intp)
+
+
+def _refuse(mechanism: Mechanism) -> None:
+    """Refuse what positions alone do not determine."""
+    loose = [c.name for c in mechanism.constraints if c.kind == "nonholonomic"]
+    if loose:
+        raise RunError(
+            f"the constraint {loose[0]!r} binds rates: poses do not tell whether it holds",
+            file=mechanism.file,
+            element="mechanism",
+            remedy="find the motion with chainform.simulate, or take the constraint out",
+        )
+    if mechanism.base.is_moving and not mechanism.base.follows_its_place:
+        raise RunError(
+            "the base moves with given velocities, and its place at a time is not known",
+            file=mechanism.file,
+            element="mechanism",
+            remedy="give its position and orientation as laws of t",
+        )

@@ -78,11 +78,14 @@ class PoseEquations:
         self.single = np.array(single, dtype=np.intp)
         """The rates of coordinates that have one rate, and their places in q."""
         self.places = np.array([coordinate_of(mechanism, k) for k in single], dtype=np.intp)
-        self.held = np.array([single[list(self.places).index(k)] for k in held], dtype=np.intp)
+        self.held_places = np.array(held, dtype=np.intp)
+        self.held = self.single[[list(self.places).index(k) for k in held]]
         self.lower, self.upper = _limits(mechanism)
         self.whole_turns = _whole_turns(mechanism)
         """The rates of joints for which a whole turn changes nothing."""
         self.moving = _moving(mechanism, [name for name, _ in rows])
+        self.chain = [s.rate for s in _path(mechanism, rows[0][0]) if s.rate is not None]
+        """The rates of the joints from the base to the first frame."""
         lengths = [[self.size] * 3 + [1.0] * (loop.equations - 3) for loop in mechanism.loops]
         self._closure_sizes = np.ones(self.closure.count)
         self._closure_sizes[: self.closure.loops] = np.concatenate([*lengths, []])
@@ -104,6 +107,13 @@ class PoseEquations:
     @cached_property
     def _jacobian_rates(self) -> Function:
         return self._derived("jacobian_rate")
+
+    @cached_property
+    def _jacobian_bends(self) -> Function:
+        names = [
+            f"product(derivative(jacobian_rate({frame}),q),direction)" for frame, _ in self.rows
+        ]
+        return _function(self.mechanism, derive(self.mechanism, names).graph, names)
 
     @cached_property
     def _closed(self) -> dict[str, Function]:
@@ -137,8 +147,7 @@ class PoseEquations:
                 r.append(rotation_vectors(goals.rotation[:, k] @ back))
                 J.append(jacobian[:, 3:])
         if self.held.size:
-            held = q[:, self.places[np.searchsorted(self.single, self.held)]]
-            r.append((goals.held[:, 0] - held) / self.scales[self.held])
+            r.append((goals.held[:, 0] - q[:, self.held_places]) / self.scales[self.held])
             unit = np.eye(self.mechanism.nv)[self.held] / self.scales[self.held][:, np.newaxis]
             J.append(np.broadcast_to(unit, (len(q), *unit.shape)))
         if self.closure.count:
@@ -165,9 +174,19 @@ class PoseEquations:
         signs = [self._closure(name, q, 0.0, t) for name in ("cosines", "gaps")]
         return np.all(np.concatenate(signs, axis=1) >= 0, axis=1)
 
-    def poses(self, q: Array, t: Array) -> tuple[Array, ...]:
-        """Return the poses (m, 4, 4) of the frames."""
-        return self._poses(q=q, t=t[:, np.newaxis])[::2]
+    def frame_jacobian(self, q: Array, t: Array) -> tuple[Array, Array]:
+        """Return pose (m, 4, 4) and Jacobian (m, 6, nv) of the first frame."""
+        found = self._poses(q=q, t=t[:, np.newaxis])
+        return found[0], found[1]
+
+    def goals_at(self, q: Array) -> PoseGoals:
+        """Return goals that poses (m, nq) meet at t = 0, without rates."""
+        t = np.zeros(len(q))
+        found = np.stack(self._poses(q=q, t=t[:, np.newaxis])[::2], axis=1)
+        still = np.zeros((len(q), len(self.rows), 6))
+        held = np.zeros((len(q), 3, len(self.held)))
+        held[:, 0] = q[:, self.held_places]
+        return PoseGoals(t, found[..., :3, 3], found[..., :3, :3], still, still, held)
 
     # --- rates --------------------------------------------------------------------------------
 
@@ -189,9 +208,16 @@ class PoseEquations:
 
     def jacobian_rate(self, q: Array, qd: Array, t: Array) -> Array:
         """Return the derivative of J by time (m, rows, nv); there are no loops and constraints."""
-        found = self._jacobian_rates(q=q, qd=qd, t=t[:, np.newaxis])
+        return self._scaled(self._jacobian_rates(q=q, qd=qd, t=t[:, np.newaxis]))
+
+    def jacobian_bend(self, q: Array, qd: Array, t: Array) -> Array:
+        """Return what q alone changes in that derivative, by time; there are no quaternions."""
+        return self._scaled(self._jacobian_bends(q=q, qd=qd, direction=qd, t=t[:, np.newaxis]))
+
+    def _scaled(self, found: Sequence[Array]) -> Array:
+        """Return matrices of frames (m, 6, nv) as rows of J; those of held coordinates are zero."""
         parts = [x[:, list(rows)] for x, (_, rows) in zip(found, self.rows, strict=True)]
-        held = np.zeros((len(q), len(self.held), self.mechanism.nv))
+        held = np.zeros((len(found[0]), len(self.held), self.mechanism.nv))
         sizes = [self._row_sizes(rows)[:, np.newaxis] for _, rows in self.rows]
         scaled = [x / size for x, size in zip(parts, sizes, strict=True)]
         return np.concatenate([*scaled, held], axis=1) * self.scales

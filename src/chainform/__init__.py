@@ -16,7 +16,7 @@ from chainform import lazy
 from chainform.version import VERSION
 
 if TYPE_CHECKING:
-    from chainform.analysis import compare, linearise
+    from chainform.analysis import compare, inverse_kinematics, linearise
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store, read_expressions
@@ -37,6 +37,7 @@ __all__ = [
     "System",
     "compare",
     "derive",
+    "inverse_kinematics",
     "linearise",
     "open_store",
     "quantities",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.inverse_kinematics import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import PrescribedMotion, complete, motion_of
@@ -36,6 +37,7 @@ __all__ = [
     "drives",
     "implicit_equations",
     "independent_coordinates",
+    "inverse_kinematics",
     "linearise",
     "motion_of",
     "unknown_forces",

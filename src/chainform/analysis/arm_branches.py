@@ -71,7 +71,7 @@ class ClosedForm:
         rows = self.equations.rows[0][1]
         frame[:, :3, :3] = goals.rotation[:, 0] if 3 in rows else self.pose[:3, :3]
         frame[:, :3, 3] = goals.position[:, 0] if 0 in rows else self.pose[:3, 3]
-        G = frame @ np.linalg.inv(self.pose)
+        G = frame @ _undone(self.pose)
         with np.errstate(invalid="ignore"):
             found = self.solve(G)
         q = np.tile(self.home, (*found.shape[:2], 1))
@@ -82,7 +82,7 @@ class ClosedForm:
         """Return poses (n, k, nq), and which of them are branches: confirmed, within limits."""
         q = np.swapaxes(self.candidates(goals), 0, 1)
         count, kinds, nq = q.shape
-        which = np.repeat(np.arange(count), kinds)
+        which = np.repeat(np.arange(count, dtype=np.intp), kinds)
         flat, known = q.reshape(-1, nq), np.isfinite(q).all(axis=2).ravel()
         free, found = search.without_limits(), np.zeros(len(flat), dtype=bool)
         places = np.flatnonzero(known)
@@ -141,7 +141,7 @@ def _refuse_others(equations: PoseEquations, goals: PoseGoals) -> None:
     }
     if len(equations.rows) > 1:
         reason = f"there are targets for {len(equations.rows)} frames"
-    elif equations.rows[0][1] not in (POSITION, ROTATION, POSITION + ROTATION):
+    elif equations.rows[-1][1] not in (POSITION, ROTATION, POSITION + ROTATION):
         reason = "some components of the position are free"
     elif equations.closure.count:
         reason = "the mechanism has loops or constraints"
@@ -224,11 +224,15 @@ def _six_joints(axes: list[ArmAxis], size: float, equations: PoseEquations) -> t
         )
         if joints is axes:
             return kind, solve
-        return kind, lambda G, solve=solve: solve(np.linalg.inv(G))[..., ::-1]
+        return kind, lambda G, solve=solve: solve(_undone(G))[..., ::-1]
     raise _none(
         equations,
         "neither three neighbouring axes at an end meet, nor are three in the middle parallel",
     )
+
+
+def _undone(G: Array) -> Array:
+    return np.asarray(np.linalg.inv(G), dtype=np.float64)
 
 
 def _applied(G: Array, point: Array) -> Array:

@@ -79,7 +79,7 @@ def _aside(h: Array) -> Array:
     """Return a unit vector at right angles to another."""
     unit = np.eye(3)[int(np.argmin(np.abs(h)))]
     across = np.cross(h, unit)
-    return across / np.linalg.norm(across)
+    return np.asarray(across / np.linalg.norm(across), dtype=np.float64)
 
 
 def planar_turns(axes: Array, points: Array, motion: Array) -> Array:

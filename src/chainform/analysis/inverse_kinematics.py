@@ -6,36 +6,29 @@ from many starts, by the closed form of an arm, or by a fictitious spring that p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainform.analysis.arm_branches import ClosedForm, closed_form
-from chainform.analysis.fictitious_spring import pulled
-from chainform.analysis.pose_equations import PoseEquations, pose_equations
-from chainform.analysis.pose_path import PathFollower, PosePath
-from chainform.analysis.pose_rates import inverse_of, rates_of
+from chainform.analysis.arm_branches import closed_form
+from chainform.analysis.pose_equations import pose_equations
+from chainform.analysis.pose_motion import path_poses
 from chainform.analysis.pose_search import PoseSearch
-from chainform.analysis.pose_stretches import Stretch, stretches_of
-from chainform.analysis.pose_targets import PoseGoals, PoseTargets, pose_targets
+from chainform.analysis.pose_solution import PoseProblem, single_poses
+from chainform.analysis.pose_targets import pose_targets
 from chainform.analysis.result import Result
 from chainform.errors import RunError
-from chainform.given import Given, argument, counted
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.readers import read
 from chainform.simulation import initial_state, parameters_of
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 METHODS = ("newton", "closed_form", "dynamic")
 REDUNDANCY = ("least_motion", "middle_range", "any")
 MOST_STARTS = 100_000
-MOST_ROWS = 1_000_000
-UNITS = {"position_error": "m", "rotation_error": "rad", "singular_value": "", "reached": ""}
+MOST_BRANCHES = 10_000
 
 
 def inverse_kinematics(  # noqa: PLR0913, a front door
@@ -69,21 +62,43 @@ def inverse_kinematics(  # noqa: PLR0913, a front door
     may be missing, in rad and in parts of the size; `values` are those of parameters.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    task = _task(source, targets, t, redundancy, values)
-    chosen = argument("method", method).choice(METHODS)
-    wanted = _branches(branches)
+    settled = parameters_of(source, values).mechanism
+    held = argument("redundancy", redundancy if isinstance(redundancy, Mapping) else None)
+    choice = "held"
+    if not held.is_given:
+        choice = argument("redundancy", redundancy).choice(REDUNDANCY, "choice")
+    wanted = pose_targets(settled, argument("targets", targets), t, held)
+    equations = pose_equations(settled, wanted.rows, tuple(place for place, _ in wanted.held))
     search = PoseSearch(
-        task.equations,
+        equations,
         argument("limits", limits).flag(),
         argument("starts", starts).whole(1, MOST_STARTS),
         argument("tolerance", tolerance).number(1e-14, 1e-2),
         np.random.default_rng(argument("seed", seed).whole()),
     )
-    start = task.equations.mechanism.neutral()
+    start = settled.neutral()
     if q0 is not None:
-        start = initial_state(task.equations.mechanism, q0, None)[: len(start)]
-    elif search.limits:
-        start = task.equations.clipped(start[np.newaxis])[0]
-    form = closed_form(task.equations) if chosen == "closed_form" else None
-    solution = PoseTask(search, task.targets, task.choice, chosen, wanted, start, form)
-    return solution.path() if task.targets.is_path else solution.single()
+        start = initial_state(settled, q0, None)[: len(start)]
+    if search.limits:
+        start = equations.clipped(start[np.newaxis])[0]
+    chosen = argument("method", method).choice(METHODS)
+    form = closed_form(equations, wanted.goals) if chosen == "closed_form" else None
+    count = _branches(branches, chosen)
+    problem = PoseProblem(search, wanted, choice, chosen, count, start, form)
+    return path_poses(problem) if wanted.is_path else single_poses(problem)
+
+
+def _branches(branches: int | str, method: str) -> int | None:
+    """Return how many branches are wanted, None for all."""
+    remedy = 'give a number, or branches="all"'
+    given = argument("branches", branches)
+    if isinstance(branches, str):
+        given.choice(("all",), "choice", remedy)
+    count = None if isinstance(branches, str) else given.whole(1, MOST_BRANCHES, remedy)
+    if method == "dynamic" and count != 1:
+        raise RunError(
+            "a spring pulls to one branch only",
+            element="branches",
+            remedy='leave branches out, or choose method="newton" or "closed_form"',
+        )
+    return count

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.arm_branches import ClosedForm
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import least_rates
 from chainform.analysis.pose_search import PoseSearch
@@ -29,6 +30,8 @@ CORRECTIONS = 10
 FLOW = 1e-9
 """How accurately rates of least norm are integrated over a step (rad, parts of the size)."""
 FLOW_STEPS = 64
+LINK = 0.3
+"""How far (rad, parts of the size) a branch may be from where its rates lead."""
 BACK = 0.1
 """How far a search for a lost branch begins on the way back to where it was lost."""
 
@@ -46,13 +49,14 @@ class PathFollower:
     """What follows a path: the search, the targets, and how redundancy is resolved.
 
     `integrates` tells that rates of least norm are integrated; `reference` (nq,) is the pose that
-    redundancy stays near, or None.
+    redundancy stays near, or None. With a closed form all its branches are known at every time.
     """
 
     search: PoseSearch
     targets: PoseTargets
     integrates: bool = False
     reference: Array | None = None
+    form: ClosedForm | None = None
 
     @property
     def equations(self) -> PoseEquations:
@@ -61,6 +65,8 @@ class PathFollower:
 
     def follow(self, starts: Array) -> PosePath:
         """Return the poses along the path, from poses near the first ones (branches, nq)."""
+        if self.form is not None:
+            return self._linked(self.form, starts)
         times, count = self.targets.times, len(starts)
         q = np.empty((len(times), count, self.equations.mechanism.nq))
         reached = np.zeros((len(times), count), dtype=bool)
@@ -74,6 +80,51 @@ class PathFollower:
                 )
             lost = np.where(reached[k][:, np.newaxis], q[k], lost)
         return PosePath(np.swapaxes(q, 0, 1), reached.T)
+
+    def corrected(self, q: Array) -> PosePath:
+        """Return the path of poses near its own (m, nq), each corrected by Newton steps."""
+        found, good = self.search.newton(q, self.targets.goals)
+        good &= self.equations.is_possible(found, self.targets.times)
+        lost = np.flatnonzero(~good)
+        found[lost] = self.search.nearest(q[lost], self.targets.goals.take(lost))
+        return PosePath(found[np.newaxis], good[np.newaxis])
+
+    def _linked(self, form: ClosedForm, starts: Array) -> PosePath:
+        """Return the path of branches of a closed form: at each time the next to the one before."""
+        times, goals = self.targets.times, self.targets.goals
+        poses, good = form.branches(self.search, goals)
+        q = np.empty((len(times), len(starts), poses.shape[2]))
+        reached = np.zeros((len(times), len(starts)), dtype=bool)
+        q[0], reached[0] = starts, good[0].any()
+        for k in range(1, len(times)):
+            way = self._way(q[k - 1], times[k - 1], times[k]) * reached[k - 1][:, np.newaxis]
+            predicted = self.equations.moved(q[k - 1], way)
+            bound = LINK + np.max(np.abs(way), axis=1) / 2
+            taken = self._matched(predicted, poses[k][good[k]])
+            found = self.search.unwound(taken, predicted)
+            apart = np.max(np.abs(self.equations.difference(predicted, found)), axis=1)
+            reached[k] = np.isfinite(apart) & ((apart <= bound) | ~reached[k - 1])
+            q[k] = np.where(reached[k][:, np.newaxis], found, q[k - 1])
+            lost = np.flatnonzero(~reached[k])
+            q[k, lost] = self.search.nearest(q[k, lost], goals.take(np.full(len(lost), k)))
+        return PosePath(np.swapaxes(q, 0, 1), reached.T)
+
+    def _matched(self, q: Array, poses: Array) -> Array:
+        """Return for each pose (b, nq) another of some (k, nq), the nearest pairs first."""
+        found = np.full(q.shape, np.nan)
+        pairs = [(b, k) for b in range(len(q)) for k in range(len(poses))]
+        if not pairs:
+            return found
+        one, two = np.array(pairs).T
+        apart = self.search.distance(q[one], poses[two])
+        rows, columns = set[int](), set[int]()
+        for place in np.argsort(apart, kind="stable").tolist():
+            b, k = pairs[place]
+            if b not in rows and k not in columns:
+                found[b] = poses[k]
+                rows.add(b)
+                columns.add(k)
+        return found
 
     def at(self, t: float, q: Array, steps: int = CORRECTIONS) -> tuple[Array, Mask]:
         """Return poses (b, nq) at a time after Newton steps, and whether they are at the target."""

@@ -68,7 +68,7 @@ class ClosedForm:
         """Return coordinates (k, n, nq), nan where there is no branch."""
         frame = np.zeros((len(goals), 4, 4))
         frame[:, 3, 3] = 1
-        rows = self.equations.rows[0][1]
+        rows = _bound_rows(self.equations)
         frame[:, :3, :3] = goals.rotation[:, 0] if 3 in rows else self.pose[:3, :3]
         frame[:, :3, 3] = goals.position[:, 0] if 0 in rows else self.pose[:3, 3]
         G = frame @ _undone(self.pose)
@@ -107,7 +107,7 @@ def closed_form(equations: PoseEquations, goals: PoseGoals) -> ClosedForm:
     home[equations.held_places] = goals.held[0, 0]
     pose, J = (x[0] for x in equations.frame_jacobian(home[np.newaxis], np.zeros(1)))
     axes = [_axis(J[:, k], pose[:3, 3]) for k in _rates(equations)]
-    rows = equations.rows[0][1]
+    rows = _bound_rows(equations)
     kind, solve = _solution(axes, rows, equations.size, pose[:3, 3], equations)
     form = ClosedForm(equations, kind, solve, home, pose)
     _try(form)
@@ -141,7 +141,7 @@ def _refuse_others(equations: PoseEquations, goals: PoseGoals) -> None:
     }
     if len(equations.rows) > 1:
         reason = f"there are targets for {len(equations.rows)} frames"
-    elif equations.rows[-1][1] not in (POSITION, ROTATION, POSITION + ROTATION):
+    elif _bound_rows(equations) not in (POSITION, ROTATION, POSITION + ROTATION):
         reason = "some components of the position are free"
     elif equations.closure.count:
         reason = "the mechanism has loops or constraints"
@@ -158,6 +158,11 @@ def _refuse_others(equations: PoseEquations, goals: PoseGoals) -> None:
         reason = "held coordinates move"
     if reason:
         raise _none(equations, reason)
+
+
+def _bound_rows(equations: PoseEquations) -> tuple[int, ...]:
+    """Return the rows of the first frame that are bound."""
+    return next(rows for _, rows in equations.rows)
 
 
 def _none(equations: PoseEquations, reason: str) -> RunError:

@@ -41,38 +41,31 @@ POSES, MARGIN = 32, 1.5
 
 @dataclass(frozen=True, eq=False)
 class SpringMotion:
-    """Poses (m, nq) where the spring brought them, with rates and accelerations (m, nv)."""
+    """Poses (m, nq) where the spring brought them, in so many steps."""
 
     q: Array
-    qd: Array
-    qdd: Array
     steps: int
 
 
 def pulled(search: PoseSearch, targets: PoseTargets, start: Array) -> SpringMotion:
     """Return the motion along a path, or to each of several targets, from a pose (nq,)."""
     times = targets.times
+    span = float(times[-1] - times[0]) if targets.is_path else 0.0
+    spring = _Spring(search, FREQUENCY / (span or 1.0), _inertia(search, start))
+    steps = spring.steps_of(SETTLING / spring.frequency)
     if not targets.is_path:
-        spring = _Spring(search, 1.0, _inertia(search, start))
-        q = np.tile(start, (len(times), 1))
-        state = spring.settled(targets.goals, q)
-        still = np.zeros_like(state[1])
-        return SpringMotion(state[0], still, still, spring.steps_of(SETTLING))
-    span = float(times[-1] - times[0]) or 1.0
-    spring = _Spring(search, FREQUENCY / span, _inertia(search, start))
-    first = targets.at(times[:1])
-    q, x = spring.settled(first, start[np.newaxis])
-    rows, steps = [(q, x, spring.force(q, x, first))], spring.steps_of(SETTLING / spring.frequency)
+        q, _ = spring.settled(targets.goals, np.tile(start, (len(times), 1)))
+        return SpringMotion(q, steps)
+    q, x = spring.settled(targets.at(times[:1]), start[np.newaxis])
+    rows = [q]
     for before, after in pairwise(times.tolist()):
         count = spring.steps_of(after - before)
         h = (after - before) / count
         for k in range(count):
             q, x = spring.step(targets, before + k * h, h, q, x)
         steps += count
-        rows.append((q, x, spring.force(q, x, targets.at(np.array([after])))))
-    poses, rates, accelerations = (np.concatenate(part) for part in zip(*rows, strict=True))
-    scales = search.equations.scales
-    return SpringMotion(poses, rates * scales, accelerations * scales, steps)
+        rows.append(q)
+    return SpringMotion(np.concatenate(rows), steps)
 
 
 def _inertia(search: PoseSearch, start: Array) -> float:

@@ -84,6 +84,7 @@ class PoseEquations:
         self.whole_turns = _whole_turns(mechanism)
         """The rates of joints for which a whole turn changes nothing."""
         self.moving = _moving(mechanism, [name for name, _ in rows])
+        self.moves = np.isin(np.arange(mechanism.nv), self.moving)
         self.chain = [s.rate for s in _path(mechanism, rows[0][0]) if s.rate is not None]
         """The rates of the joints from the base to the first frame."""
         lengths = [[self.size] * 3 + [1.0] * (loop.equations - 3) for loop in mechanism.loops]
@@ -95,6 +96,17 @@ class PoseEquations:
     def _derived(self, *quantities: str) -> Function:
         names = [f"{quantity}({frame})" for frame, _ in self.rows for quantity in quantities]
         return _function(self.mechanism, derive(self.mechanism, names).graph, names)
+
+    @cached_property
+    def _quaternions(self) -> list[tuple[int, int, int, int]]:
+        """First and last place in q and in qd of each joint with a quaternion."""
+        return [
+            (first, first + segment.joint.kind.coordinates, rate, rate + segment.joint.kind.rates)
+            for segment in self.mechanism.segments
+            if (first := segment.coordinate) is not None
+            and (rate := segment.rate) is not None
+            and segment.joint.kind.has_quaternion
+        ]
 
     @cached_property
     def _poses(self) -> Function:
@@ -238,11 +250,7 @@ class PoseEquations:
         """Return poses (m, nq) after steps (m, nv) along the rates, in units of the scales."""
         change, result = step * self.scales, q.copy()
         result[:, self.places] += change[:, self.single]
-        for segment in self.mechanism.segments:
-            if segment.coordinate is None or not segment.joint.kind.has_quaternion:
-                continue
-            first, rate = segment.coordinate, segment.rate or 0
-            last, end = first + segment.joint.kind.coordinates, rate + segment.joint.kind.rates
+        for first, last, rate, end in self._quaternions:
             turn = q[:, last - 4 : last]
             if last - first == 7:
                 shift = rotations_of(turn) @ change[:, rate : rate + 3, np.newaxis]
@@ -254,11 +262,7 @@ class PoseEquations:
         """Return the steps (m, nv), in units of the scales, from q to other poses (m, nq)."""
         step = np.zeros((len(q), self.mechanism.nv))
         step[:, self.single] = other[:, self.places] - q[:, self.places]
-        for segment in self.mechanism.segments:
-            if segment.coordinate is None or not segment.joint.kind.has_quaternion:
-                continue
-            first, rate = segment.coordinate, segment.rate or 0
-            last, end = first + segment.joint.kind.coordinates, rate + segment.joint.kind.rates
+        for first, last, rate, end in self._quaternions:
             back = np.swapaxes(rotations_of(q[:, last - 4 : last]), 1, 2)
             if last - first == 7:
                 shift = other[:, first : first + 3] - q[:, first : first + 3]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.fictitious_spring import SpringMotion, pulled
 from chainform.analysis.pose_path import PathFollower, PosePath
-from chainform.analysis.pose_rates import PoseRates, rates_of, rates_with
+from chainform.analysis.pose_rates import PoseRates, rates_of
 from chainform.analysis.pose_solution import (
     LISTED,
     PoseProblem,
@@ -88,10 +88,15 @@ def _result(
     arrays: dict[str, Array] = {"t": goals.t, **pose_arrays(problem, q, goals, reached)}
     if count > 1:
         arrays = {"branch": np.repeat(np.arange(1.0, count + 1), len(times)), **arrays}
-    rates = _rates(problem, follower, q, goals, motion if freedoms else None)
-    arrays["qd"] = np.where(reached[:, np.newaxis], rates.qd, np.nan)
-    if rates.qdd is not None:
-        arrays["qdd"] = np.where(reached[:, np.newaxis], rates.qdd, np.nan)
+    lines = [*search_lines(problem), *choice_lines(problem, freedoms)]
+    if motion is None or not freedoms:
+        rates = rates_of(problem.equations, q, goals, problem.search.limits, follower.reference)
+        lines += _rate_lines(problem, rates)
+        known = {"qd": rates.qd, "qdd": rates.qdd}
+        for name, values in ((n, x) for n, x in known.items() if x is not None):
+            arrays[name] = np.where(reached[:, np.newaxis], values, np.nan)
+    else:
+        lines.append("rates are left out: the motion of the spring takes up what is free")
     stretches = stretches_of(follower, path)
     facts = {
         "branches": count,
@@ -102,29 +107,12 @@ def _result(
     }
     if motion is not None:
         facts["steps"] = motion.steps
-    lines = [*search_lines(problem), *choice_lines(problem, freedoms)]
-    lines += _rate_lines(problem, rates, motion if freedoms else None)
     lines += _stretch_lines(stretches, count, len(times), reached.reshape(count, -1))
     return pose_result(problem, "branch" if count > 1 else "t", arrays, lines, facts)
 
 
-def _rates(
-    problem: PoseProblem,
-    follower: PathFollower,
-    q: Array,
-    goals: PoseGoals,
-    motion: SpringMotion | None,
-) -> PoseRates:
-    equations = problem.equations
-    if motion is not None:
-        return rates_with(equations, q, goals, motion.qd, motion.qdd)
-    return rates_of(equations, q, goals, problem.search.limits, follower.reference)
-
-
-def _rate_lines(problem: PoseProblem, rates: PoseRates, motion: SpringMotion | None) -> list[str]:
+def _rate_lines(problem: PoseProblem, rates: PoseRates) -> list[str]:
     lines = ["rates and accelerations are exact: J qd = v, J qdd = a - Jd qd"]
-    if motion is not None:
-        lines.append("in what the targets leave free, rates are those of the spring's motion")
     if problem.targets.has_spline:
         lines.append(
             "between points the targets are cubic splines (not-a-knot), and rates are theirs"

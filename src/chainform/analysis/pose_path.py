@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chainform.analysis.arm_branches import ClosedForm
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import least_rates
-from chainform.analysis.pose_search import PoseSearch
+from chainform.analysis.pose_search import STEPS, PoseSearch
 from chainform.analysis.pose_targets import PoseTargets
 
 Array = NDArray[np.float64]
@@ -32,8 +32,8 @@ FLOW = 1e-9
 FLOW_STEPS = 64
 LINK = 0.3
 """How far (rad, parts of the size) a branch may be from where its rates lead."""
-BACK = 0.1
-"""How far a search for a lost branch begins on the way back to where it was lost."""
+BACK = (1.0, 0.5, 0.0)
+"""Where a lost branch is looked for, as parts of the way back to where it was lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,8 @@ class PathFollower:
         one, two = np.array(pairs).T
         apart = self.search.distance(q[one], poses[two])
         rows, columns = set[int](), set[int]()
-        for place in np.argsort(apart, kind="stable").tolist():
-            b, k = pairs[place]
+        for place in np.argsort(apart, kind="stable"):
+            b, k = pairs[int(place)]
             if b not in rows and k not in columns:
                 found[b] = poses[k]
                 rows.add(b)
@@ -200,12 +200,13 @@ class PathFollower:
                 return found[0], True
         goals = self.targets.at(np.array([after]))
         nearest = self.search.nearest(q[np.newaxis], goals)
-        aside = self.equations.difference(nearest, lost[np.newaxis])
-        for start in (nearest, self.equations.moved(nearest, BACK * aside), lost[np.newaxis]):
-            found, good = self.at(after, start)
-            if good[0]:
-                return found[0], True
-        return nearest[0], False
+        # A stretched arm can bend either way, and shall bend as it did before.
+        way = self.equations.difference(nearest, lost[np.newaxis])
+        starts = np.concatenate([self.equations.moved(nearest, k * way) for k in BACK])
+        found, good = self.at(after, starts, STEPS)
+        away = self.search.distance(found, np.tile(lost, (len(BACK), 1)))
+        best = int(np.argmin(np.where(good, away, np.inf)))
+        return (found[best], True) if good[best] else (nearest[0], False)
 
     def _halved(self, q: Array, before: float, after: float, halvings: int) -> tuple[Array, bool]:
         """Return the pose after two steps of half the length, each perhaps halved again."""

@@ -101,19 +101,6 @@ def rates_of(
     return _unscaled(equations, qd, qdd, fits)
 
 
-def rates_with(
-    equations: PoseEquations, q: Array, goals: PoseGoals, qd: Array, qdd: Array
-) -> PoseRates:
-    """Return rates along the goals that leave to given ones (m, nv) what the goals leave free."""
-    J, v = equations.at(q, goals).J, equations.rates(q, goals)
-    inverse, scales = inverse_of(J).matrix, equations.scales
-    qd, qdd = qd / scales, qdd / scales
-    first = qd + _times(inverse, v - _times(J, qd))
-    a = equations.accelerations(q, first * scales, goals)
-    second = qdd + _times(inverse, a - _times(J, qdd))
-    return _unscaled(equations, first, second, _fits(J, first, v) & _fits(J, second, a))
-
-
 def _with_change_of_choice(
     equations: PoseEquations, q: Array, goals: PoseGoals, J: Array, qd: Array, qdd: Array
 ) -> Array | None:

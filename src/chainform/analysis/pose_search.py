@@ -36,7 +36,8 @@ LANES = 256
 CHUNK = 4096
 """Targets that are solved together."""
 DESCENT = 200
-SETTLED = 1e-12
+SETTLED = 1e-11
+"""A pose is nearest to another where the next step is shorter (rad, parts of the size)."""
 TWIN = 1e-5
 """Poses that are nearer (rad, parts of the size) are one branch."""
 
@@ -68,8 +69,16 @@ class PoseSearch:
 
     def step(self, q: Array, at: Residuals, damping: Array) -> Array:
         """Return poses after damped steps; coordinates at limits stay there."""
-        J = self.free(q, at)
-        return self.moved(q, damped_step(J, at.r, damping))
+        return self.moved(q, self.damped(self.free(q, at), at.r, damping))
+
+    def damped(self, J: Array, r: Array, damping: Array) -> Array:
+        """Return J^T (J J^T + d)^-1 r (m, nv), from the columns that matter."""
+        moving = self.equations.moving
+        step = np.zeros((len(r), J.shape[2]))
+        step[:, moving] = damped_step(
+            J if len(moving) == J.shape[2] else J[:, :, moving], r, damping
+        )
+        return step
 
     def free(self, q: Array, at: Residuals) -> Array:
         """Return J without the columns of coordinates that are pushed against a limit."""
@@ -182,10 +191,8 @@ class PoseSearch:
         equations = self.equations
         low, high = self._range()
         step = self.random.uniform(-1.0, 1.0, (len(q), equations.mechanism.nv))
-        chosen = np.zeros(equations.mechanism.nv)
-        chosen[equations.moving] = 1.0
-        moved = equations.moved(q, np.pi * step * chosen)
-        single = np.isin(equations.single, equations.moving)
+        moved = equations.moved(q, np.pi * step * equations.moves)
+        single = equations.moves[equations.single]
         rates, places = equations.single[single], equations.places[single]
         moved[:, places] = low[rates] + (high - low)[rates] * (step[:, rates] + 1) / 2
         return moved
@@ -261,14 +268,14 @@ class PoseSearch:
         share, last = np.ones(len(q)), np.full(len(q), np.inf)
         for _ in range(DESCENT):
             at = self.equations.at(q, goals)
-            way = self.equations.difference(q, reference)
+            way = self.equations.difference(q, reference) * self.equations.moves
             if self.limits:
                 way = np.where(self.equations.at_limit(q, way), 0.0, way)
             J = self.free(q, at)
             missing = at.r - np.einsum("mij,mj->mi", J, way)
-            full = way + damped_step(J, missing, damping_of(at))
+            full = way + self.damped(J, missing, damping_of(at))
             left = np.max(np.abs(full), axis=1)
-            if not np.any(left > SETTLED * 1e3):
+            if not np.any(left > SETTLED):
                 break
             share = np.where(left > last, share / 2, np.minimum(1.0, share * 1.2))
             last = left

@@ -27,11 +27,13 @@ LISTED = 20
 """The most stretches that a report names."""
 UNITS = {"position_error": "m", "rotation_error": "rad"}
 CHOICES = {
-    "least_motion": "the motion of least norm (rad, lengths over the size of the mechanism)",
-    "middle_range": "the pose nearest to the middle of the limits (zero where there are none)",
-    "any": "none of them is preferred",
-    "held": "the held coordinates",
+    "least_motion": "the pose nearest to q0 was looked for",
+    "middle_range": "the pose nearest to the middle of the limits (0 without) was looked for",
+    "any": "the first pose that was found",
+    "held": "the first pose that was found with the held coordinates",
 }
+"""What is chosen where targets leave freedoms; of paths, the first is another."""
+NORM = "angles in rad, lengths over the size of the mechanism"
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +234,12 @@ def choice_lines(problem: PoseProblem, freedoms: int) -> list[str]:
     """Return how redundancy was resolved."""
     if not freedoms:
         return []
-    return [f"the targets leave {counted(freedoms, 'freedom')}: {CHOICES[problem.choice]}"]
+    chosen = f"{CHOICES[problem.choice]}"
+    if problem.targets.is_path and problem.method == "dynamic":
+        chosen = "the motion of the spring chose"
+    elif problem.targets.is_path and problem.choice != "middle_range":
+        chosen = "the motion with rates of least norm"
+    return [f"the targets leave {counted(freedoms, 'freedom')}: {chosen} ({NORM})"]
 
 
 def _numbers(places: NDArray[np.intp]) -> str:

@@ -21,20 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.joint_ranges import (
+    carriers,
+    has_quaternion,
+    limits_of,
+    moving_rates,
+    size_of,
+    whole_turns,
+)
 from chainform.analysis.pose_targets import PoseGoals
 from chainform.analysis.rotation_values import rotation_vectors, rotations_of, turned
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.graph import Graph
-from chainform.mechanism import (
-    JointKind,
-    Mechanism,
-    Segment,
-    float_of,
-    float_vector,
-    known_values,
-    motion_units,
-)
+from chainform.mechanism import Mechanism, motion_units
 from chainform.model import group_length
 from chainform.pipeline import derive
 from chainform.runtime import Program
@@ -70,22 +70,22 @@ class PoseEquations:
         _refuse(mechanism)
         self.mechanism, self.rows = mechanism, rows
         self.closure = ClosureRows(mechanism)
-        self.size = _size(mechanism, [name for name, _ in rows])
+        self.size = size_of(mechanism, [name for name, _ in rows])
         slides = np.array([unit == "m" for unit in motion_units(mechanism)], dtype=bool)
         self.turns = ~slides
         self.scales = np.where(slides, self.size, 1.0)
-        single = [k for k in range(mechanism.nv) if not _has_quaternion(mechanism, k)]
+        single = [k for k in range(mechanism.nv) if not has_quaternion(mechanism, k)]
         self.single = np.array(single, dtype=np.intp)
         """The rates of coordinates that have one rate, and their places in q."""
         self.places = np.array([coordinate_of(mechanism, k) for k in single], dtype=np.intp)
         self.held_places = np.array(held, dtype=np.intp)
         self.held = self.single[[list(self.places).index(k) for k in held]]
-        self.lower, self.upper = _limits(mechanism)
-        self.whole_turns = _whole_turns(mechanism)
+        self.lower, self.upper = limits_of(mechanism)
+        self.whole_turns = whole_turns(mechanism)
         """The rates of joints for which a whole turn changes nothing."""
-        self.moving = _moving(mechanism, [name for name, _ in rows])
+        self.moving = moving_rates(mechanism, [name for name, _ in rows])
         self.moves = np.isin(np.arange(mechanism.nv), self.moving)
-        self.chain = [s.rate for s in _path(mechanism, rows[0][0]) if s.rate is not None]
+        self.chain = [s.rate for s in carriers(mechanism, rows[0][0]) if s.rate is not None]
         """The rates of the joints from the base to the first frame."""
         lengths = [[self.size] * 3 + [1.0] * (loop.equations - 3) for loop in mechanism.loops]
         self._closure_sizes = np.ones(self.closure.count)
@@ -278,6 +278,12 @@ class PoseEquations:
         result[:, self.places] = np.clip(q[:, self.places], *bounds)
         return result
 
+    def names_at_limits(self, q: Array) -> list[str]:
+        """Return the coordinates that matter and are at a limit in one of the poses (m, nq)."""
+        values, low, high = q[:, self.places], self.lower[self.single], self.upper[self.single]
+        stuck = np.any((values == low) | (values == high), axis=0) & self.moves[self.single]
+        return [self.mechanism.rates[int(rate)] for rate in self.single[stuck]]
+
     def at_limit(self, q: Array, push: Array) -> NDArray[np.bool_]:
         """Tell which rates (m, nv) are pushed against a limit."""
         found = np.zeros(push.shape, dtype=bool)
@@ -299,87 +305,14 @@ def _function(mechanism: Mechanism, graph: Graph, names: Sequence[str]) -> Funct
     lengths = {group: group_length(mechanism, graph, group) for group in groups}
     program = Program(graph, lengths=lengths)
     found = program.function(*names)
-    taken = [argument.group for argument in program.signature(*names).arguments]
+    arguments = program.signature(*names).arguments
+    taken = [argument.group for argument in arguments if argument.group != "parameter"]
 
     def call(**given: Array) -> tuple[Array, ...]:
         values = found(*(given[group] for group in taken))
         return values if len(names) > 1 else (values,)
 
     return call
-
-
-# --- geometry -----------------------------------------------------------------------------------
-
-
-def _has_quaternion(mechanism: Mechanism, rate: int) -> bool:
-    segment = mechanism.rate_records[rate].segment
-    return segment >= 0 and mechanism.segments[segment].joint.kind.has_quaternion
-
-
-def _path(mechanism: Mechanism, frame: str) -> list[Segment]:
-    """Return the segments that carry a frame; none for that of an element."""
-    known = [item.name for item in (*mechanism.frames, *mechanism.segments)]
-    if frame not in known:
-        return []
-    return [mechanism.segments[k] for k in mechanism.path_to(mechanism.frame(frame).segment)]
-
-
-def _size(mechanism: Mechanism, frames: Sequence[str]) -> float:
-    """Return the greatest sum of lengths from the base to a frame (m), 1 where there are none."""
-    known, sizes = known_values(mechanism), [0.0]
-    for frame in frames:
-        path = _path(mechanism, frame)
-        lengths = [float(np.linalg.norm(float_vector(s.position, known))) for s in path[1:]]
-        if path:
-            point = float_vector(mechanism.frame(frame).point, known)
-            lengths.append(float(np.linalg.norm(point)))
-        sizes.append(sum(lengths))
-    return max(sizes) or 1.0
-
-
-def _moving(mechanism: Mechanism, frames: Sequence[str]) -> NDArray[np.intp]:
-    """Return the rates that move a frame or an end of a loop."""
-    paths = [_path(mechanism, frame) for frame in frames]
-    if mechanism.constraints or not all(paths):
-        return np.arange(mechanism.nv)
-    ends = [end.segment for loop in mechanism.loops for end in (loop.closing, loop.target)]
-    paths += [[mechanism.segments[k] for k in mechanism.path_to(end)] for end in ends]
-    found: set[int] = set()
-    for segment in (segment for path in paths for segment in path):
-        if segment.rate is not None:
-            found |= set(range(segment.rate, segment.rate + segment.joint.kind.rates))
-    return np.array(sorted(found), dtype=np.intp)
-
-
-def _limits(mechanism: Mechanism) -> tuple[Array, Array]:
-    """Return bounds (nv,) of coordinates, those of all joints that share one."""
-    lower, upper = np.full(mechanism.nv, -np.inf), np.full(mechanism.nv, np.inf)
-    known = known_values(mechanism)
-    for segment in mechanism.segments:
-        limits, rate = segment.joint.limits, segment.rate
-        if limits is None or rate is None or not segment.ratio:
-            continue
-        ends = [-np.inf if limits.lower is None else float(limits.lower)]
-        ends.append(np.inf if limits.upper is None else float(limits.upper))
-        offset = float_of(segment.offset, known)
-        low, high = sorted((end - offset) / float(segment.ratio) for end in ends)
-        lower[rate], upper[rate] = max(lower[rate], low), min(upper[rate], high)
-    return lower, upper
-
-
-def _whole_turns(mechanism: Mechanism) -> NDArray[np.intp]:
-    """Return the rates of joints for which a whole turn changes nothing."""
-    if mechanism.constraints or mechanism.elements:
-        return np.zeros(0, dtype=np.intp)
-    by_rate: dict[int, list[Segment]] = {}
-    for segment in mechanism.segments:
-        by_rate.setdefault(-1 if segment.rate is None else segment.rate, []).append(segment)
-    found = [
-        rate
-        for rate, (first, *others) in by_rate.items()
-        if not others and first.joint.kind is JointKind.REVOLUTE and abs(first.ratio) == 1
-    ]
-    return np.array(sorted(found), dtype=np.intp)
 
 
 def _refuse(mechanism: Mechanism) -> None:

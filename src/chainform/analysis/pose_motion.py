@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.fictitious_spring import SpringMotion, pulled
 from chainform.analysis.pose_path import PathFollower, PosePath
 from chainform.analysis.pose_rates import PoseRates, rates_of
 from chainform.analysis.pose_solution import (
@@ -20,6 +19,7 @@ from chainform.analysis.pose_solution import (
 from chainform.analysis.pose_stretches import Stretch, stretches_of
 from chainform.analysis.pose_targets import PoseGoals
 from chainform.analysis.result import Result
+from chainform.analysis.spring_motion import SpringMotion, pulled
 from chainform.errors import RunError
 
 Array = NDArray[np.float64]
@@ -97,6 +97,8 @@ def _result(
             arrays[name] = np.where(reached[:, np.newaxis], values, np.nan)
     else:
         lines.append("rates are left out: the motion of the spring takes up what is free")
+    if freedoms and problem.search.limits:
+        lines += _limit_lines(problem, q[reached])
     stretches = stretches_of(follower, path)
     facts = {
         "branches": count,
@@ -120,6 +122,14 @@ def _rate_lines(problem: PoseProblem, rates: PoseRates) -> list[str]:
     if rates.qdd is None:
         lines.append("accelerations are left out: loops and a choice of motions together")
     return lines
+
+
+def _limit_lines(problem: PoseProblem, q: Array) -> list[str]:
+    """Return which coordinates stay at limits for a while, where rates have jumps."""
+    names = problem.equations.names_at_limits(q)
+    if not names:
+        return []
+    return [f"rates jump where a coordinate meets or leaves its limit: {', '.join(names)}"]
 
 
 def _stretch_lines(

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.arm_branches import ClosedForm
-from chainform.analysis.fictitious_spring import pulled
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import inverse_of
 from chainform.analysis.pose_search import PoseSearch
 from chainform.analysis.pose_targets import PoseGoals, PoseTargets
 from chainform.analysis.result import Result
+from chainform.analysis.spring_motion import pulled
 from chainform.errors import RunError
 from chainform.given import counted
 

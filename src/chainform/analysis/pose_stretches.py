@@ -122,10 +122,7 @@ def _reason(follower: PathFollower, q: Array, t: float) -> str:
 
 def _limits(equations: PoseEquations, q: Array) -> str:
     """Return the coordinates of a pose that are at a limit, in words."""
-    values = q[equations.places]
-    low, high = equations.lower[equations.single], equations.upper[equations.single]
-    stuck = equations.single[(values == low) | (values == high)]
-    names = [equations.mechanism.rates[int(rate)] for rate in stuck]
+    names = equations.names_at_limits(q[np.newaxis])
     return (
         f" ({', '.join(names)} at {'its limit' if len(names) == 1 else 'limits'})" if names else ""
     )

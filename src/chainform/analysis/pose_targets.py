@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.target_curves import (
     REMEDY,
-    Curve,
     CurveReader,
+    TargetCurve,
     any_rotation,
     check_count,
     constant,
@@ -66,8 +66,8 @@ class FrameTarget:
 
     frame: str
     rows: tuple[int, ...]
-    position: Curve
-    rotation: Curve
+    position: TargetCurve
+    rotation: TargetCurve
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class PoseTargets:
     """
 
     frames: tuple[FrameTarget, ...]
-    held: tuple[tuple[int, Curve], ...]
+    held: tuple[tuple[int, TargetCurve], ...]
     times: Array
     is_path: bool
 
@@ -110,7 +110,9 @@ class PoseTargets:
         return self.at(self.times)
 
 
-def _curves(frames: Sequence[FrameTarget], held: Sequence[tuple[int, Curve]]) -> list[Curve]:
+def _curves(
+    frames: Sequence[FrameTarget], held: Sequence[tuple[int, TargetCurve]]
+) -> list[TargetCurve]:
     parts = [curve for target in frames for curve in (target.position, target.rotation)]
     return [*parts, *(curve for _, curve in held)]
 
@@ -207,7 +209,7 @@ def _of_array(reader: CurveReader, name: str, given: Given) -> FrameTarget:
     return FrameTarget(name, (0, 1, 2, 3, 4, 5), position, rotation)
 
 
-def _position(reader: CurveReader, table: Given) -> tuple[Curve, tuple[int, ...]]:
+def _position(reader: CurveReader, table: Given) -> tuple[TargetCurve, tuple[int, ...]]:
     """Return the curve of a position, and which of its rows are bound."""
     named = [key for key in ("position", "points", *AXES) if table.has(key)]
     if len(named) > 1 and not set(named) <= set(AXES):

@@ -32,7 +32,7 @@ WIDTHS = {"rpy": 3, "quaternion": 4, "matrix": 9}
 
 
 @dataclass(frozen=True)
-class Curve:
+class TargetCurve:
     """A vector of time: its values at times (m,), its kind, and times of its own if it has such.
 
     Kinds are constant, laws, spline, and samples, which have no order in time; `count` is how many
@@ -52,7 +52,7 @@ class CurveReader:
     mechanism: Mechanism
     times: Array | None
 
-    def vector(self, given: Given, width: int, value: Any = None) -> Curve:
+    def vector(self, given: Given, width: int, value: Any = None) -> TargetCurve:
         """Return the curve of numbers (width,), samples (m, width), laws, or points with times.
 
         `value` stands for the given one where that is a part of it.
@@ -70,7 +70,7 @@ class CurveReader:
             raise given.error(message, REMEDY)
         return self._samples(given, array)
 
-    def rotation(self, given: Given) -> Curve:
+    def rotation(self, given: Given) -> TargetCurve:
         """Return matrices, angular velocities and accelerations in world axes."""
         form, entry = _form(given)
         value = None
@@ -87,22 +87,22 @@ class CurveReader:
             _check_rotation(form, entry, values[0])
             return TURNS[form](*values)
 
-        return Curve(at, curve.kind, curve.count, curve.times)
+        return TargetCurve(at, curve.kind, curve.count, curve.times)
 
-    def _samples(self, given: Given, array: Array) -> Curve:
+    def _samples(self, given: Given, array: Array) -> TargetCurve:
         """Return the curve of samples: a spline where there are times for them."""
         count, times = len(array), self.times
         check_count(given, count)
         if times is None:
-            return Curve(lambda t: _still(array[t.astype(int)]), "samples", count)
+            return TargetCurve(lambda t: _still(array[t.astype(int)]), "samples", count)
         if len(times) != count:
             message = f"there are {count} samples and {len(times)} times"
             raise given.error(message, "give as many times, or points with times of their own")
         if count == 1:
             return constant(array[0])
-        return Curve(spline_through(times, _of_one_sign(given, array)), "spline", count)
+        return TargetCurve(spline_through(times, _of_one_sign(given, array)), "spline", count)
 
-    def _spline(self, given: Given, width: int) -> Curve:
+    def _spline(self, given: Given, width: int) -> TargetCurve:
         points = numbers(given.required("points", REMEDY))
         times = numbers(given.required("times", "give a time for each point"))
         if points.ndim != 2 or points.shape[1] != width or len(points) < 2:
@@ -120,9 +120,9 @@ class CurveReader:
                 raise given.error(message, "take times from the first to the last of its points")
             return spline(t)
 
-        return Curve(at, "spline", 0, times)
+        return TargetCurve(at, "spline", 0, times)
 
-    def _laws(self, given: Given, width: int) -> Curve:
+    def _laws(self, given: Given, width: int) -> TargetCurve:
         entries = given.entries()
         if len(entries) != width:
             raise given.error(f"expected {width} laws, got {len(entries)}", REMEDY)
@@ -139,27 +139,28 @@ class CurveReader:
                 raise given.error(message, "correct the law, or leave out that time")
             return q, qd, qdd
 
-        return Curve(at, "laws")
+        return TargetCurve(at, "laws")
 
 
-def constant(values: Array) -> Curve:
+def constant(values: Array) -> TargetCurve:
     """Return a vector that does not change."""
-
-    return Curve(lambda t: _still(np.broadcast_to(values, (len(t), *values.shape))), "constant")
+    return TargetCurve(
+        lambda t: _still(np.broadcast_to(values, (len(t), *values.shape))), "constant"
+    )
 
 
 def _still(values: Array) -> Values:
     return values, np.zeros(values.shape), np.zeros(values.shape)
 
 
-def any_rotation() -> Curve:
+def any_rotation() -> TargetCurve:
     """Return the rotation of a frame whose orientation is not bound."""
 
     def at(t: Array) -> Values:
         zero = np.zeros((len(t), 3))
         return np.broadcast_to(np.eye(3), (len(t), 3, 3)), zero, zero
 
-    return Curve(at, "constant")
+    return TargetCurve(at, "constant")
 
 
 def has_texts(value: Any) -> bool:

@@ -13,7 +13,7 @@ All of it is scaled, compiled, and for many states at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.graph_function import Function, graph_function
 from chainform.analysis.joint_ranges import (
     carriers,
     has_quaternion,
@@ -33,16 +34,12 @@ from chainform.analysis.pose_targets import PoseGoals
 from chainform.analysis.rotation_values import rotation_vectors, rotations_of, turned
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
-from chainform.graph import Graph
 from chainform.mechanism import Mechanism, motion_units
-from chainform.model import group_length
 from chainform.pipeline import derive
-from chainform.runtime import Program
 
 Array = NDArray[np.float64]
 Rows = tuple[tuple[str, tuple[int, ...]], ...]
 """Frames with the rows of their velocities that are bound."""
-Function = Callable[..., tuple[Array, ...]]
 CLOSURE = ("values", "J", "gamma", "rates", "cosines", "gaps")
 
 
@@ -95,7 +92,7 @@ class PoseEquations:
 
     def _derived(self, *quantities: str) -> Function:
         names = [f"{quantity}({frame})" for frame, _ in self.rows for quantity in quantities]
-        return _function(self.mechanism, derive(self.mechanism, names).graph, names)
+        return graph_function(self.mechanism, derive(self.mechanism, names).graph, names)
 
     @cached_property
     def _quaternions(self) -> list[tuple[int, int, int, int]]:
@@ -125,13 +122,13 @@ class PoseEquations:
         names = [
             f"product(derivative(jacobian_rate({frame}),q),direction)" for frame, _ in self.rows
         ]
-        return _function(self.mechanism, derive(self.mechanism, names).graph, names)
+        return graph_function(self.mechanism, derive(self.mechanism, names).graph, names)
 
     @cached_property
     def _closed(self) -> dict[str, Function]:
         graph = self.closure.graph
         return {
-            name: _function(self.mechanism, graph, [name])
+            name: graph_function(self.mechanism, graph, [name])
             for name in CLOSURE
             if len(graph.block(name).variables)
         }
@@ -222,6 +219,16 @@ class PoseEquations:
         """Return the derivative of J by time (m, rows, nv); there are no loops and constraints."""
         return self._scaled(self._jacobian_rates(q=q, qd=qd, t=t[:, np.newaxis]))
 
+    def bend(self, q: Array, t: Array, weights: Array) -> Array:
+        """Return the derivative of J^T w by the rates (m, nv, nv), w (m, rows); without loops."""
+        nv, columns = self.mechanism.nv, list[Array]()
+        for k in range(nv):
+            unit = np.zeros((len(q), nv))
+            unit[:, k] = self.scales[k]
+            Jd = self.jacobian_rate(q, unit, t)
+            columns.append(np.einsum("mij,mi->mj", Jd, weights))
+        return np.stack(columns, axis=2)
+
     def jacobian_bend(self, q: Array, qd: Array, t: Array) -> Array:
         """Return what q alone changes in that derivative, by time; there are no quaternions."""
         return self._scaled(self._jacobian_bends(q=q, qd=qd, direction=qd, t=t[:, np.newaxis]))
@@ -297,22 +304,6 @@ class PoseEquations:
 def pose_equations(mechanism: Mechanism, rows: Rows, held: tuple[int, ...]) -> PoseEquations:
     """Return the equations, those of the last mechanisms without deriving them again."""
     return PoseEquations(mechanism, rows, held)
-
-
-def _function(mechanism: Mechanism, graph: Graph, names: Sequence[str]) -> Function:
-    """Return a compiled function of named groups of inputs, of which it takes those it needs."""
-    groups = {item.group for item in graph.inputs.values()} - {"parameter"}
-    lengths = {group: group_length(mechanism, graph, group) for group in groups}
-    program = Program(graph, lengths=lengths)
-    found = program.function(*names)
-    arguments = program.signature(*names).arguments
-    taken = [argument.group for argument in arguments if argument.group != "parameter"]
-
-    def call(**given: Array) -> tuple[Array, ...]:
-        values = found(*(given[group] for group in taken))
-        return values if len(names) > 1 else (values,)
-
-    return call
 
 
 def _refuse(mechanism: Mechanism) -> None:

@@ -123,7 +123,7 @@ def _near(
     way = equations.difference(q, np.broadcast_to(reference, q.shape))
     multipliers = _times(np.swapaxes(inverse, 1, 2), way)
     free = np.any(J != 0, axis=1)
-    bend = _bend(equations, q, goals.t, multipliers) * free[:, :, np.newaxis] * free[:, np.newaxis]
+    bend = equations.bend(q, goals.t, multipliers) * free[:, :, np.newaxis] * free[:, np.newaxis]
     square = np.zeros((count, nv + rows, nv + rows))
     square[:, :nv, :nv] = np.eye(nv) + bend
     square[:, :nv, nv:] = np.swapaxes(J, 1, 2)
@@ -137,17 +137,6 @@ def _near(
     right = _times(np.swapaxes(D, 1, 2), multipliers) + 2 * _times(np.swapaxes(Jd, 1, 2), change)
     qdd = _times(solve, np.concatenate([-right * free, a], axis=1))[:, :nv]
     return _unscaled(equations, qd, qdd, _fits(J, qd, v) & _fits(J, qdd, a))
-
-
-def _bend(equations: PoseEquations, q: Array, t: Array, multipliers: Array) -> Array:
-    """Return the derivative of J^T l by the rates, (m, nv, nv)."""
-    nv, columns = equations.mechanism.nv, list[Array]()
-    for k in range(nv):
-        unit = np.zeros((len(q), nv))
-        unit[:, k] = equations.scales[k]
-        Jd = equations.jacobian_rate(q, unit, t)
-        columns.append(_times(np.swapaxes(Jd, 1, 2), multipliers))
-    return np.stack(columns, axis=2)
 
 
 def _unscaled(equations: PoseEquations, qd: Array, qdd: Array | None, fits: Mask) -> PoseRates:

@@ -38,7 +38,7 @@ CHUNK = 4096
 DESCENT = 200
 SETTLED = 1e-11
 """A pose is nearest to another where the next step is shorter (rad, parts of the size)."""
-TWIN = 1e-5
+TWIN = 1e-4
 """Poses that are nearer (rad, parts of the size) are one branch."""
 
 
@@ -111,10 +111,14 @@ class PoseSearch:
         return np.where(nearer[:, np.newaxis], trial, q)
 
     def nearest(self, q: Array, goals: PoseGoals) -> Array:
-        """Return poses from which no step leads nearer to their targets."""
+        """Return poses from which no step leads nearer to their targets.
+
+        Far from a target J alone bends too little: without loops the steps are those of Newton for
+        the least squares of r, with the derivative of J.
+        """
         at, damping = self.equations.at(q, goals), np.full(len(q), 1e-3)
-        for _ in range(DESCENT):
-            trial = self.step(q, at, damping)
+        for _ in range(DESCENT if len(q) else 0):
+            trial = self._descent(q, goals, at, damping)
             new = self.equations.at(trial, goals)
             gain = np.sum(at.r**2, axis=1) - np.sum(new.r**2, axis=1)
             good = gain > 0
@@ -127,6 +131,23 @@ class PoseSearch:
             if np.all((damping > 1e8) | (gain > 0) & (gain < 1e-15 * np.sum(at.r**2, axis=1))):
                 break
         return q
+
+    def _descent(self, q: Array, goals: PoseGoals, at: Residuals, damping: Array) -> Array:
+        """Return poses after a damped step towards the least squares of r."""
+        if self.equations.closure.count:
+            return self.step(q, at, damping)
+        J = self.free(q, at)
+        free = np.any(J != 0, axis=1)
+        bend = self.equations.bend(q, goals.t, at.r) * free[:, np.newaxis] * free[..., np.newaxis]
+        square = np.swapaxes(J, 1, 2) @ J - (bend + np.swapaxes(bend, 1, 2)) / 2
+        places = range(J.shape[2])
+        square[:, places, places] += damping[:, np.newaxis]
+        push = np.einsum("mij,mi->mj", J, at.r)
+        solved = np.linalg.solve(square, push[..., np.newaxis])
+        step: Array = np.asarray(solved, dtype=np.float64)[..., 0]
+        # A step of Newton may be large where the curvature is nearly zero.
+        length = np.max(np.abs(step), axis=1, keepdims=True)
+        return self.moved(q, step / np.maximum(1.0, length))
 
     # --- many targets -------------------------------------------------------------------------
 

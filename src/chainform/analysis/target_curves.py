@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.graph_function import graph_function
 from chainform.analysis.motion import law_graph
 from chainform.analysis.rotation_values import TURNS, Values, aligned, quaternions_of
 from chainform.analysis.splines import spline_through
@@ -130,9 +131,14 @@ class CurveReader:
         with given.translate_errors():
             graph = law_graph(self.mechanism, names, "law")
 
+        parts = ("q", "qd", "qdd")
+        if not any(item.group == "t" for item in graph.inputs.values()):
+            return constant(values_along(graph, "q", {"t": np.zeros(1)})[0])
+        function = graph_function(self.mechanism, graph, parts)
+
         def at(t: Array) -> Values:
-            q, qd, qdd = (values_along(graph, name, {"t": t}) for name in ("q", "qd", "qdd"))
-            wrong = ~np.isfinite(q + qd + qdd).all(axis=1)
+            q, qd, qdd = function(t=t[:, np.newaxis])
+            wrong = ~np.isfinite(np.concatenate([q, qd, qdd], axis=1)).all(axis=1)
             if wrong.any():
                 when = t[int(np.argmax(wrong))]
                 message = f"the law has no finite value, rate or acceleration at t = {when:.6g} s"

@@ -147,23 +147,29 @@ class PoseEquations:
         found = self._poses(q=q, t=goals.t[:, np.newaxis])
         r, J = list[Array](), list[Array]()
         for k, (_, rows) in enumerate(self.rows):
-            pose, jacobian = found[2 * k], found[2 * k + 1]
-            linear = [i for i in rows if i < 3]
-            r.append((goals.position[:, k] - pose[:, :3, 3])[:, linear] / self.size)
-            J.append(jacobian[:, linear] / self.size)
+            pose, gap = found[2 * k], np.zeros((len(q), 6))
+            gap[:, :3] = (goals.position[:, k] - pose[:, :3, 3]) / self.size
             if 3 in rows:
                 back = np.swapaxes(pose[:, :3, :3], 1, 2)
-                r.append(rotation_vectors(goals.rotation[:, k] @ back))
-                J.append(jacobian[:, 3:])
+                gap[:, 3:] = rotation_vectors(goals.rotation[:, k] @ back)
+            r.append(gap if len(rows) == 6 else gap[:, list(rows)])
+            J.append(self._frame_rows(found[2 * k + 1], rows))
         if self.held.size:
             r.append((goals.held[:, 0] - q[:, self.held_places]) / self.scales[self.held])
             unit = np.eye(self.mechanism.nv)[self.held] / self.scales[self.held][:, np.newaxis]
-            J.append(np.broadcast_to(unit, (len(q), *unit.shape)))
+            J.append(np.broadcast_to(unit * self.scales, (len(q), *unit.shape)))
         if self.closure.count:
             sizes = self._closure_sizes
             r.append(-self._closure("values", q, 0.0, goals.t) / sizes)
-            J.append(self._closure("J", q, 0.0, goals.t) / sizes[:, np.newaxis])
-        return Residuals(np.concatenate(r, axis=1), np.concatenate(J, axis=1) * self.scales)
+            J.append(self._closure("J", q, 0.0, goals.t) * (self.scales / sizes[:, np.newaxis]))
+        if len(r) == 1:
+            return Residuals(r[0], J[0])
+        return Residuals(np.concatenate(r, axis=1), np.concatenate(J, axis=1))
+
+    def _frame_rows(self, jacobian: Array, rows: tuple[int, ...]) -> Array:
+        """Return the rows of a frame (m, rows, nv), scaled."""
+        some = jacobian if len(rows) == 6 else jacobian[:, list(rows)]
+        return some * (self.scales / self._row_sizes(rows)[:, np.newaxis])
 
     def errors(self, q: Array, goals: PoseGoals) -> tuple[Array, Array]:
         """Return the largest distance (m) and angle (rad) of a frame from its target, (m,)."""
@@ -235,11 +241,9 @@ class PoseEquations:
 
     def _scaled(self, found: Sequence[Array]) -> Array:
         """Return matrices of frames (m, 6, nv) as rows of J; those of held coordinates are zero."""
-        parts = [x[:, list(rows)] for x, (_, rows) in zip(found, self.rows, strict=True)]
+        parts = [self._frame_rows(x, rows) for x, (_, rows) in zip(found, self.rows, strict=True)]
         held = np.zeros((len(found[0]), len(self.held), self.mechanism.nv))
-        sizes = [self._row_sizes(rows)[:, np.newaxis] for _, rows in self.rows]
-        scaled = [x / size for x, size in zip(parts, sizes, strict=True)]
-        return np.concatenate([*scaled, held], axis=1) * self.scales
+        return np.concatenate([*parts, held], axis=1)
 
     def _row_sizes(self, rows: Iterable[int]) -> Array:
         return np.array([self.size if row < 3 else 1.0 for row in rows])

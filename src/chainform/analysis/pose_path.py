@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chainform.analysis.arm_branches import ClosedForm
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import least_rates
-from chainform.analysis.pose_search import STEPS, PoseSearch
+from chainform.analysis.pose_search import NEAR_STEPS, PoseSearch
 from chainform.analysis.pose_targets import PoseTargets
 
 Array = NDArray[np.float64]
@@ -203,7 +203,7 @@ class PathFollower:
         # A stretched arm can bend either way, and shall bend as it did before.
         way = self.equations.difference(nearest, lost[np.newaxis])
         starts = np.concatenate([self.equations.moved(nearest, k * way) for k in BACK])
-        found, good = self.at(after, starts, STEPS)
+        found, good = self.at(after, starts, NEAR_STEPS)
         away = self.search.distance(found, np.tile(lost, (len(BACK), 1)))
         best = int(np.argmin(np.where(good, away, np.inf)))
         return (found[best], True) if good[best] else (nearest[0], False)

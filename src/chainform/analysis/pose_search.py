@@ -27,14 +27,16 @@ Places = NDArray[np.intp]
 
 DAMPING = 0.05
 LEAST_DAMPING = 1e-14
-STEPS = 20
-"""Steps of one start; twice as many where it has come near."""
+STEPS, NEAR_STEPS = 12, 30
+"""Steps of one start, and where it has come near."""
 NEAR = 1e-2
 """What is missing counts as little below this (parts of the size, rad)."""
 LANES = 256
 """Rows in which starts of few targets run together."""
 CHUNK = 4096
 """Targets that are solved together."""
+ROUNDING = 1e-15
+"""What is missing is nothing below this."""
 DESCENT = 200
 SETTLED = 1e-11
 """A pose is nearest to another where the next step is shorter (rad, parts of the size)."""
@@ -92,7 +94,7 @@ class PoseSearch:
         moved = self.equations.moved(q, step)
         return self.equations.clipped(moved) if self.limits else moved
 
-    def newton(self, q: Array, goals: PoseGoals, steps: int = STEPS) -> tuple[Array, Mask]:
+    def newton(self, q: Array, goals: PoseGoals, steps: int = NEAR_STEPS) -> tuple[Array, Mask]:
         """Return poses after a few steps, and whether they are at their targets."""
         at = self.equations.at(q, goals)
         for _ in range(steps):
@@ -106,9 +108,15 @@ class PoseSearch:
     def polished(self, q: Array, goals: PoseGoals) -> Array:
         """Return poses after one more step, where it brings them nearer."""
         at = self.equations.at(q, goals)
-        trial = self.step(q, at, np.full(len(q), LEAST_DAMPING))
-        nearer = self.equations.at(trial, goals).size < at.size
-        return np.where(nearer[:, np.newaxis], trial, q)
+        rough = np.flatnonzero(at.size > ROUNDING)
+        if not len(rough):
+            return q
+        some = Residuals(at.r[rough], at.J[rough])
+        trial = self.step(q[rough], some, np.full(len(rough), LEAST_DAMPING))
+        nearer = self.equations.at(trial, goals.take(rough)).size < some.size
+        result = q.copy()
+        result[rough[nearer]] = trial[nearer]
+        return result
 
     def nearest(self, q: Array, goals: PoseGoals) -> Array:
         """Return poses from which no step leads nearer to their targets.
@@ -143,8 +151,7 @@ class PoseSearch:
         places = range(J.shape[2])
         square[:, places, places] += damping[:, np.newaxis]
         push = np.einsum("mij,mi->mj", J, at.r)
-        solved = np.linalg.solve(square, push[..., np.newaxis])
-        step: Array = np.asarray(solved, dtype=np.float64)[..., 0]
+        step = _solved(square, push)
         # A step of Newton may be large where the curvature is nearly zero.
         length = np.max(np.abs(step), axis=1, keepdims=True)
         return self.moved(q, step / np.maximum(1.0, length))
@@ -170,7 +177,7 @@ class PoseSearch:
             done[done] = self.equations.is_possible(pose[done], goals.t[target[done]])
             self._note(found, least, target, pose, np.where(done, -1.0, size))
             reached[target[done]] = True
-            late = (age >= STEPS) & ((size > NEAR) | (age >= 2 * STEPS)) | ~np.isfinite(size)
+            late = (age >= STEPS) & ((size > NEAR) | (age >= NEAR_STEPS)) | ~np.isfinite(size)
             fresh = late & ~reached[target] & (starts[target] < self.starts)
             pose = np.where(late[:, np.newaxis], pose, self.step(pose, at, damping_of(at)))
             age = np.where(late, 0, age + 1)
@@ -316,9 +323,13 @@ def damped_step(J: Array, r: Array, damping: Array) -> Array:
     if rows <= columns:
         square = J @ across
         square[:, range(rows), range(rows)] += damping[:, np.newaxis]
-        step = across @ np.linalg.solve(square, r[..., np.newaxis])
-    else:
-        square = across @ J
-        square[:, range(columns), range(columns)] += damping[:, np.newaxis]
-        step = np.linalg.solve(square, across @ r[..., np.newaxis])
-    return np.asarray(step[..., 0], dtype=np.float64)
+        return np.einsum("mij,mi->mj", J, _solved(square, r))
+    square = across @ J
+    square[:, range(columns), range(columns)] += damping[:, np.newaxis]
+    return _solved(square, np.einsum("mij,mi->mj", J, r))
+
+
+def _solved(square: Array, right: Array) -> Array:
+    """Return the solutions (m, n) of equations (m, n, n)."""
+    found = np.linalg.solve(square, right[..., np.newaxis])
+    return np.asarray(found[..., 0], dtype=np.float64)

@@ -165,7 +165,7 @@ def _stretch(
     inverse = inverse_of(at.J)
     least = float(inverse.smallest(rank)[0])
     lost = _direction(equations, inverse.directions[0, :, rank - 1])
-    text = f"{_place(*span)}: singular, rates along {lost} have no bound (1:{least:.2g})"
+    text = f"{_place(*span)}: singular, rates along {lost} have no bound"
     return Stretch("singular", branch, float(span[0]), float(span[1]), least, 0.0, text)
 
 

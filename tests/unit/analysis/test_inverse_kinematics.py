@@ -39,6 +39,7 @@ def test_a_hundred_poses_are_reached_again() -> None:
         assert np.abs(poses(puma(), PUMA, found["q"]) - T).max() < 1e-10, method
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_any_reachable_point_is_reached(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -210,6 +211,7 @@ def check_rates(found: Result, tolerance: float = 1e-7) -> None:
     assert np.abs(differences(found["qd"], h) - found["qdd"][3:-3]).max() < 10 * tolerance
 
 
+@pytest.mark.slow
 def test_rates_of_laws_are_exact() -> None:
     for rotation in (
         PATH["rotation"],
@@ -221,6 +223,7 @@ def test_rates_of_laws_are_exact() -> None:
         assert np.abs(found["qd"]).max() > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "redundancy", ["least_motion", "middle_range", {"L3": "-0.3 + 0.3*sin(t)"}]
 )
@@ -245,6 +248,7 @@ def test_rates_of_a_redundant_arm_are_exact(redundancy: Any) -> None:
         assert np.abs(np.einsum("mij,mj->mi", free, found["q"])).max() < 1e-9, "no way to zero"
 
 
+@pytest.mark.slow
 def test_a_platform_on_six_legs_has_the_lengths_of_geometry() -> None:
     stewart = cf.read(ROOT / "examples" / "stewart.toml")
     laws = {"position": ["0.03*cos(t)", "0.03*sin(t)", "0.7 + 0.02*sin(2*t)"]}

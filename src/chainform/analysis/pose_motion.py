@@ -9,6 +9,7 @@ from chainform.analysis.pose_path import PathFollower, PosePath
 from chainform.analysis.pose_rates import PoseRates, rates_of
 from chainform.analysis.pose_solution import (
     LISTED,
+    MOST_BRANCHES,
     PoseProblem,
     bound_rows,
     choice_lines,
@@ -28,6 +29,7 @@ Array = NDArray[np.float64]
 def path_poses(problem: PoseProblem) -> Result:
     """Return poses along a path, with their rates."""
     targets = problem.targets
+    bound_rows(problem, len(targets.times) * (MOST_BRANCHES if problem.form is not None else 1))
     first = targets.at(targets.times[:1])
     starts = _starts(problem, first)
     freedoms = problem.freedoms(starts, first.take([0] * len(starts)))

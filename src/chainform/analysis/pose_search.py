@@ -124,6 +124,9 @@ class PoseSearch:
         Far from a target J alone bends too little: without loops the steps are those of Newton for
         the least squares of r, with the derivative of J.
         """
+        if len(q) > CHUNK:
+            first, rest = self.nearest(q[:CHUNK], goals.take(slice(CHUNK))), slice(CHUNK, None)
+            return np.concatenate([first, self.nearest(q[rest], goals.take(rest))])
         at, damping = self.equations.at(q, goals), np.full(len(q), 1e-3)
         for _ in range(DESCENT if len(q) else 0):
             trial = self._descent(q, goals, at, damping)

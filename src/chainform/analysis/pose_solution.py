@@ -25,6 +25,8 @@ MOST_NUMBERS = 50_000_000
 """The most coordinates of a result."""
 SAMPLES = 20
 """Poses in which freedoms are counted: of all but singular ones it is the same number."""
+MOST_BRANCHES = 32
+"""No closed form has more candidates."""
 LISTED = 20
 """The most stretches that a report names."""
 UNITS = {"position_error": "m", "rotation_error": "rad"}
@@ -89,7 +91,7 @@ class PoseProblem:
 def single_poses(problem: PoseProblem) -> Result:
     """Return poses of targets that are solved each on its own."""
     goals = problem.targets.goals
-    bound_rows(problem, len(goals))
+    bound_rows(problem, len(goals) * (MOST_BRANCHES if problem.form is not None else 1))
     if problem.branches == 1:
         return _one_each(problem, goals)
     rows, which, lines = list[Array](), list[int](), search_lines(problem)

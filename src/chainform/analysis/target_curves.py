@@ -23,7 +23,7 @@ from chainform.simulation import values_along
 
 Array = NDArray[np.float64]
 
-MOST_TARGETS = 1_000_000
+MOST_TARGETS = 200_000
 ORTHOGONAL = 1e-6
 """How far the rows of a matrix may be from those of a rotation."""
 SHORTEST = 1e-12
@@ -197,7 +197,8 @@ def _form(given: Given) -> tuple[str, Given]:
     if given.is_table:
         form = given.table((*WIDTHS,)).one_of(*WIDTHS, remedy="give rpy, quaternion or matrix")
         return form, given[form]
-    shape = np.shape(np.array(plain(given.value), dtype=object))
+    value = given.value
+    shape = getattr(value, "shape", None) or np.array(plain(value), dtype=object).shape
     return {(3,): "rpy", (4,): "quaternion"}.get(shape, "matrix"), given
 
 
@@ -206,7 +207,7 @@ def _matrices(given: Given) -> Array:
     if array.shape[-2:] != (3, 3) or array.ndim > 3:
         remedy = 'give 3 x 3 matrices, or say what it is: {"rpy": ...}, {"quaternion": ...}'
         raise given.error(f"expected a rotation, got numbers of the shape {array.shape}", remedy)
-    check_count(given, array.size)
+    check_count(given, array.size // 9)
     _check_rotation("matrix", given, array.reshape(-1, 9))
     return array
 

@@ -50,6 +50,16 @@ def test_any_reachable_point_is_reached(seed: int) -> None:
     assert np.abs(poses(arm, "tip", found["q"][0])[:3, 3] - target).max() < 1e-10
 
 
+@pytest.mark.slow
+def test_thousands_of_targets_are_one_call() -> None:
+    q = np.random.default_rng(7).uniform(-1, 1, (30_000, 2))
+    T = poses(planar(2), "tip", q)
+    found = cf.inverse_kinematics(planar(2), {"tip": {"position": T[:, :3, 3]}})
+    assert found["reached"].all()
+    turned = cf.inverse_kinematics(chain([(R, Z, [0, 0, 0])]), {"tip": {"rotation": T[:, :3, :3]}})
+    assert np.allclose(np.cos(turned["q"][:, 0] - q.sum(axis=1)), 1)
+
+
 def test_the_same_seed_gives_the_same_poses() -> None:
     T = poses(puma(), PUMA, np.random.default_rng(1).uniform(-2, 2, (20, 6)))
     first, again = (cf.inverse_kinematics(puma(), {PUMA: T}, seed=4)["q"] for _ in range(2))
@@ -360,7 +370,7 @@ def test_results_are_stored_and_drawn_as_others(tmp_path: Path) -> None:
         ({"tip": {"points": [[1, 1, 0]] * 2, "times": [1, 0]}}, {}, "growing time"),
         ({"tip": {"points": [[1, 1, 0]] * 2, "times": [0, 1]}}, {"t": [0, 2]}, "given from"),
         ({"tip": np.zeros((2, 3)), "j2": np.zeros((3, 3))}, {}, "different numbers of samples"),
-        ({"tip": np.zeros((1_000_001, 3))}, {}, "1000001 targets"),
+        ({"tip": np.zeros((200_001, 3))}, {}, "200001 targets"),
         ({"tip": [1, 1, 0]}, {"method": "magic"}, "magic"),
         ({"tip": [1, 1, 0]}, {"branches": "some"}, "some"),
         ({"tip": [1, 1, 0]}, {"branches": 0}, "whole number"),

@@ -34,6 +34,7 @@ from chainform.analysis.pose_targets import PoseGoals
 from chainform.analysis.rotation_values import rotation_vectors, rotations_of, turned
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
+from chainform.graph import Graph
 from chainform.mechanism import Mechanism, motion_units
 from chainform.pipeline import derive
 
@@ -90,9 +91,17 @@ class PoseEquations:
 
     # --- compiled functions -------------------------------------------------------------------
 
+    def _names(self, *quantities: str) -> list[str]:
+        return [f"{quantity}({frame})" for frame, _ in self.rows for quantity in quantities]
+
     def _derived(self, *quantities: str) -> Function:
-        names = [f"{quantity}({frame})" for frame, _ in self.rows for quantity in quantities]
+        names = self._names(*quantities)
         return graph_function(self.mechanism, derive(self.mechanism, names).graph, names)
+
+    @cached_property
+    def frame_graph(self) -> Graph:
+        """The graph of poses and Jacobians of the frames."""
+        return derive(self.mechanism, self._names("pose", "jacobian")).graph
 
     @cached_property
     def _quaternions(self) -> list[tuple[int, int, int, int]]:
@@ -107,7 +116,7 @@ class PoseEquations:
 
     @cached_property
     def _poses(self) -> Function:
-        return self._derived("pose", "jacobian")
+        return graph_function(self.mechanism, self.frame_graph, self._names("pose", "jacobian"))
 
     @cached_property
     def _motions(self) -> Function:
@@ -294,6 +303,14 @@ class PoseEquations:
         values, low, high = q[:, self.places], self.lower[self.single], self.upper[self.single]
         stuck = np.any((values == low) | (values == high), axis=0) & self.moves[self.single]
         return [self.mechanism.rates[int(rate)] for rate in self.single[stuck]]
+
+    def is_at_limits(self, q: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell which of the coordinates that matter are at lower and upper limits, (m, moving)."""
+        found = np.zeros((2, len(q), self.mechanism.nv), dtype=bool)
+        values = q[:, self.places]
+        found[0][:, self.single] = values <= self.lower[self.single]
+        found[1][:, self.single] = values >= self.upper[self.single]
+        return found[0][:, self.moving], found[1][:, self.moving]
 
     def at_limit(self, q: Array, push: Array) -> NDArray[np.bool_]:
         """Tell which rates (m, nv) are pushed against a limit."""

@@ -51,6 +51,14 @@ class Inverse:
         return self.values[:, rank - 1] / np.maximum(self.values[:, 0], np.finfo(float).tiny)
 
 
+def smallest_share(values: Array) -> Array:
+    """Return the smallest singular value that is not always zero, against the largest, (m,)."""
+    largest = np.maximum(np.max(values, axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+    share = values / largest
+    rank = int(np.max(np.sum(share > RANK, axis=1), initial=0))
+    return share[:, rank - 1] if rank else np.ones(len(values))
+
+
 def inverse_of(J: Array) -> Inverse:
     """Return the pseudo-inverse of matrices (m, rows, nv)."""
     U, s, Vt = np.linalg.svd(J, full_matrices=False)

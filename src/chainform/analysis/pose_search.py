@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.pose_equations import PoseEquations, Residuals
+from chainform.analysis.pose_steps import compiled_step, is_small, packed
 from chainform.analysis.pose_targets import PoseGoals
 
 Array = NDArray[np.float64]
@@ -29,9 +30,11 @@ DAMPING = 0.05
 LEAST_DAMPING = 1e-14
 STEPS, NEAR_STEPS = 12, 30
 """Steps of one start, and where it has come near."""
+BLOCK = 3
+"""Steps after which it is seen which targets are reached."""
 NEAR = 1e-2
 """What is missing counts as little below this (parts of the size, rad)."""
-LANES = 256
+LANES = 512
 """Rows in which starts of few targets run together."""
 CHUNK = 4096
 """Targets that are solved together."""
@@ -173,17 +176,20 @@ class PoseSearch:
         found, least = q.copy(), np.full(len(q), np.inf)
         reached, starts = np.zeros(len(q), dtype=bool), np.ones(len(q), dtype=np.int64)
         target, pose, age = np.arange(len(q)), q.copy(), np.zeros(len(q), dtype=np.int64)
+        numbers = packed(goals)
         while len(target):
-            at = self.equations.at(pose, goals.take(target))
-            size = at.size
+            chosen = numbers[target]
+            for _ in range(BLOCK - 1):
+                pose = self._ahead(pose, goals, chosen, target)[1]
+            before = pose
+            size, pose = self._ahead(before, goals, chosen, target)
             done = size <= self.tolerance
-            done[done] = self.equations.is_possible(pose[done], goals.t[target[done]])
-            self._note(found, least, target, pose, np.where(done, -1.0, size))
+            done[done] = self._is_there(before[done], goals.take(target[done]))
+            self._note(found, least, target, before, np.where(done, -1.0, size))
             reached[target[done]] = True
             late = (age >= STEPS) & ((size > NEAR) | (age >= NEAR_STEPS)) | ~np.isfinite(size)
             fresh = late & ~reached[target] & (starts[target] < self.starts)
-            pose = np.where(late[:, np.newaxis], pose, self.step(pose, at, damping_of(at)))
-            age = np.where(late, 0, age + 1)
+            age = np.where(late, 0, age + BLOCK)
             np.add.at(starts, target[fresh], 1)
             pose[fresh] = self.random_poses(q[target[fresh]])
             going = ~reached[target] & (~late | fresh)
@@ -192,6 +198,29 @@ class PoseSearch:
         polished = found.copy()
         polished[reached] = self.polished(found[reached], goals.take(np.flatnonzero(reached)))
         return polished, reached, starts
+
+    def _ahead(
+        self, pose: Array, goals: PoseGoals, numbers: Array, target: Places
+    ) -> tuple[Array, Array]:
+        """Return what is missing at poses, the largest entry (m,), and poses a step later."""
+        equations, t = self.equations, goals.t[target]
+        if not is_small(equations):
+            at = equations.at(pose, goals.take(target))
+            return at.size, self.step(pose, at, damping_of(at))
+        weights = np.zeros((len(pose), len(equations.moving), 2))
+        if self.limits:
+            weights[..., 0], weights[..., 1] = equations.is_at_limits(pose)
+        r, short = compiled_step(equations)(
+            q=pose, x=numbers, weights=weights.reshape(len(pose), -1), t=t[:, np.newaxis]
+        )
+        step = np.zeros((len(pose), equations.mechanism.nv))
+        step[:, equations.moving] = short
+        return np.max(np.abs(r), axis=1, initial=0.0), self.moved(pose, step)
+
+    def _is_there(self, q: Array, goals: PoseGoals) -> Mask:
+        """Tell which poses are at their targets, with no loop turned over."""
+        size = self.equations.at(q, goals).size
+        return (size <= 2 * self.tolerance) & self.equations.is_possible(q, goals.t)
 
     def _more_starts(
         self, starts: NDArray[np.int64], target: Places, pose: Array, age: Places, q: Array

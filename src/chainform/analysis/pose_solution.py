@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.arm_branches import ClosedForm
 from chainform.analysis.pose_equations import PoseEquations
-from chainform.analysis.pose_rates import inverse_of
+from chainform.analysis.pose_rates import inverse_of, smallest_share
 from chainform.analysis.pose_search import PoseSearch
 from chainform.analysis.pose_targets import PoseGoals, PoseTargets
 from chainform.analysis.result import Result
@@ -199,13 +199,12 @@ def pose_arrays(
 ) -> dict[str, Array]:
     """Return coordinates, errors, and how near to singular each pose is."""
     distance, angle = problem.equations.errors(q, goals)
-    inverse = inverse_of(problem.equations.at(q, goals).J)
-    rank = int(inverse.ranks.max(initial=0))
+    sizes = np.linalg.svd(problem.equations.at(q, goals).J, compute_uv=False)
     return {
         "q": q,
         "position_error": distance,
         "rotation_error": angle,
-        "singular_value": inverse.smallest(rank),
+        "singular_value": smallest_share(np.asarray(sizes, dtype=np.float64)),
         "reached": reached.astype(np.float64),
     }
 

@@ -84,9 +84,10 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="write a page as well")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="where peers are built")
     given = parser.parse_args()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     workshop = Workshop(given.cache.resolve())
     toolbox = peers.TOOLBOX.replace("==", " ")
-    measured_on = [*machine.lines(), f"- {toolbox}", "- one thread of calculation each"]
+    measured_on = [*machine.lines(), f"- {toolbox}", "- on one core"]
     console = Console(width=120)
     found: list[Section] = []
     for name in given.only.split(",") if given.only else ARMS:

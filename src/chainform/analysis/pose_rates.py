@@ -62,8 +62,8 @@ def smallest_share(values: Array) -> Array:
 def inverse_of(J: Array) -> Inverse:
     """Return the pseudo-inverse of matrices (m, rows, nv)."""
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    kept = s > RANK * np.max(s, axis=1, keepdims=True, initial=0.0)
-    weights = np.where(kept, 1 / np.where(kept, s, 1.0), 0.0)
+    large = s > RANK * np.max(s, axis=1, keepdims=True, initial=0.0)
+    weights = np.where(large, 1 / np.where(large, s, 1.0), 0.0)
     matrix = (np.swapaxes(Vt, 1, 2) * weights[:, np.newaxis]) @ np.swapaxes(U, 1, 2)
     return Inverse(matrix, s, U)
 

@@ -224,7 +224,7 @@ def pose_result(
 
 def search_lines(problem: PoseProblem) -> list[str]:
     """Return how poses were looked for, and what that cannot promise."""
-    limits = "within the limits" if problem.search.limits else "limits are not kept"
+    limits = "within the limits" if problem.search.limits else "without limits"
     if problem.form is not None:
         return [f"closed form of an {problem.form.kind}: all branches, {limits}"]
     if problem.method == "dynamic":

@@ -110,8 +110,8 @@ def _missing(builder: Builder, pose: Vector, goal: Vector, size: float, turns: b
     sine = builder.call("sqrt", _dot(builder, half, half) + TINY)
     tangent = builder.keep(sine * builder.call("reciprocal", cosine + 1))
     factor = builder.call("atan", tangent) * builder.call("reciprocal", sine) * 2
-    kept = builder.keep(factor)
-    return [*way, *(builder.keep(kept * x) for x in half)]
+    scale = builder.keep(factor)
+    return [*way, *(builder.keep(scale * x) for x in half)]
 
 
 def _step(builder: Builder, r: Vector, J: list[Vector]) -> Vector:

@@ -22,6 +22,7 @@ PLOTS = {
     "cart_pole": ["q", "tau"],
     "crane_loads": ["q"],
     "driven_arm": ["q", "drives"],
+    "four_bar_drive": ["q", "motion_forces"],
     "manipulator": ["q", "tau"],
     "pendulum": ["q", "energy"],
     "sliding_links": ["l1", "l2", "l3"],

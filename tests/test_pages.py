@@ -27,6 +27,7 @@ ROOT = DOCS.parent
         "docs/identification.md",
         "docs/closed-loops.md",
         "docs/linearisation.md",
+        "docs/statics.md",
         "docs/inverse-kinematics.md",
         "docs/programs.md",
         "docs/languages.md",

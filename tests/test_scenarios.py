@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chainform.analysis import complete, drives
 from chainform.mechanism.pose import float_vector
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 from zoo import reference_data
@@ -136,6 +138,31 @@ def four_bar(run: Run) -> None:
     assert run.multipliers.shape[1] == 3
 
 
+def four_bar_drive(run: Run) -> None:
+    """The torque is the one that inverse dynamics of the closed linkage asks for."""
+    motion = complete(run.mechanism, {"crank": "6*t"}, t=run.t, start=run.q[0])
+    bar = replace(run.mechanism, constraints=())
+    found = drives(bar, motion.q, motion.qd, motion.qdd, ["crank"], t=run.t)
+    np.testing.assert_allclose(run.motion_forces["crank"], found.tau[:, 0], atol=1e-8)
+
+
+def crane_lift(run: Run) -> None:
+    """The rope holds the weight at first; its force is along the rope, so that it shrinks it."""
+    weight = 2000 * 9.81
+    assert run.motion_forces["hoist"][0] == pytest.approx(-weight)
+    assert run.motion_forces["hoist"].min() < -1.1 * weight
+    assert run.work[-1] > weight * 7 * 0.99
+
+
+def walker(run: Run) -> None:
+    """Six steps: feet come down in turn where the other one does not stand, half a metre on."""
+    steps = [event for event in run.events if "impact" in event.name]
+    assert [step.name.partition("_")[0] for step in steps] == ["right", "left"] * 3
+    places = [step.q[0] for step in steps]
+    np.testing.assert_allclose(np.diff(places), 2 * np.sin(0.25), atol=0.01)
+    assert min(force.min() for force in run.contact_forces.values()) > -1e-6
+
+
 CHECKS: dict[str, Callable[[Run], Any]] = {
     check.__name__: check
     for check in (
@@ -148,6 +175,9 @@ CHECKS: dict[str, Callable[[Run], Any]] = {
         bouncing_ball,
         gyroscope,
         four_bar,
+        four_bar_drive,
+        crane_lift,
+        walker,
     )
 }
 

@@ -9,6 +9,7 @@ thing in an example and for another in the next. The exit code is that of the ch
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
+STAND_IN = ROOT / "tests" / "stand_in"
 REDEFINITION = ("--allow-redefinition-new", "--local-partial-types")
 CHECKERS = {
     "mypy": ["mypy", "--follow-imports=silent", "--ignore-missing-imports", *REDEFINITION],
@@ -50,7 +52,12 @@ def main() -> int:
                 name = re.sub(r"\W", "_", page.stem)
                 (Path(folder) / f"{name}_page.py").write_text(text, encoding="utf-8")
         # There no settings of ours are found: the examples are checked as those of a user are.
-        done = subprocess.run([sys.executable, "-m", *command, "."], cwd=folder, check=False)
+        # Of tools that are not installed, the stand-ins of the tests have the types.
+        paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(STAND_IN)]).strip(os.pathsep)
+        places = {**os.environ, "PYTHONPATH": paths, "MYPYPATH": str(STAND_IN)}
+        done = subprocess.run(
+            [sys.executable, "-m", *command, "."], cwd=folder, env=places, check=False
+        )
         return done.returncode
 
 

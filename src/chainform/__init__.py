@@ -16,7 +16,18 @@ from chainform import lazy
 from chainform.version import VERSION
 
 if TYPE_CHECKING:
-    from chainform.analysis import compare, inverse_kinematics, linearise
+    from chainform.analysis import (
+        analyse,
+        compare,
+        equilibria,
+        equilibrium_path,
+        inverse_dynamics,
+        inverse_kinematics,
+        kinematics,
+        linearise,
+        statics,
+        workspace,
+    )
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store, read_expressions
@@ -35,15 +46,22 @@ __all__ = [
     "Program",
     "Run",
     "System",
+    "analyse",
     "compare",
     "derive",
+    "equilibria",
+    "equilibrium_path",
+    "inverse_dynamics",
     "inverse_kinematics",
+    "kinematics",
     "linearise",
     "open_store",
     "quantities",
     "read",
     "read_expressions",
     "simulate",
+    "statics",
+    "workspace",
 ]
 
 lazy.door(__name__)

@@ -51,30 +51,50 @@ def write_folder(folder: str | PathLike[str], contents: Mapping[str, str | bytes
     """Write a new folder of files, whole or not at all; RunError where it has something in it."""
     check_folder(folder)
     target = Path(folder)
-    part = target.with_name(f".chainform-{token_hex(4)}")
+    is_new = not target.is_dir()
+    part = (target.parent if is_new else target) / f".chainform-{token_hex(4)}"
     try:
         part.mkdir()
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise _refused(folder, problem) from problem
     try:
         for name, content in contents.items():
             file = part / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content.encode() if isinstance(content, str) else content)
-        if target.is_dir():
-            target.rmdir()
-        part.rename(target)
-    except OSError as problem:
+        if is_new:
+            part.rename(target)
+        else:
+            _move_up(part)
+    except (OSError, ValueError) as problem:
         raise _refused(folder, problem) from problem
     finally:
         rmtree(part, ignore_errors=True)
     return target
 
 
+def _move_up(folder: Path) -> None:
+    """Move what a folder holds into the one around it; none of it where that fails or is stopped.
+
+    The folder around may be the one that somebody works in, or a volume: it stays the same one.
+    """
+    names = [entry.name for entry in folder.iterdir()]
+    try:
+        for name in names:
+            (folder / name).rename(folder.parent / name)
+    except BaseException:
+        for name in names:
+            with suppress(OSError):
+                (folder.parent / name).rename(folder / name)
+        raise
+
+
 def check_folder(folder: str | PathLike[str]) -> None:
     """Refuse, before anything is computed, a place at which no new folder can be written."""
     target = Path(folder)
     try:
+        if not str(folder):
+            raise FileExistsError(errno.EINVAL, "it has no name")
         if target.is_symlink() or (target.exists() and not target.is_dir()):
             raise FileExistsError(errno.EEXIST, "this is a file, not a folder")
         if target.is_dir() and any(target.iterdir()):

@@ -15,7 +15,8 @@ from bases import exact_values, on_moving_base, state_of
 from chainform.analysis.comparison import exact_state
 from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate
-from chainform.mechanism import Joint, JointKind
+from chainform.mechanism import LOOP_ROWS, Joint, JointKind
+from loop_kinds import KINDS
 from pinocchio_oracle import Oracle, pin
 from robots import UrdfOracle, example_robot
 from zoo import loaded_tree, random_tree, reference
@@ -181,6 +182,48 @@ def test_loops(name: str, closure: str) -> None:
     state = exact_state(mechanism, model.graph.inputs.values(), 3)
     drives = along_the_freedoms(mechanism, evaluate(model.graph, state, EXACT)["reactions"])
     assert (drives == first.tolist()) == (closure == "complete")
+
+
+@pytest.mark.any_processor
+@pytest.mark.parametrize("kind", KINDS)
+def test_loops_of_every_kind(kind: str) -> None:
+    """Forces act on the target where they act on the closing body, whatever the method."""
+    mechanism = short_chain(kind)
+    methods = [
+        name
+        for name, method in FORMULATIONS.items()
+        if "inverse_dynamics" in method.outputs and name != "lagrange"
+    ]
+    found: list[Any] = []
+    for formulation in methods:
+        model = cf.derive(mechanism, ["inverse_dynamics"], formulation=formulation)
+        state = exact_state(mechanism, model.graph.inputs.values(), 3)
+        found.append(evaluate(model.graph, state, EXACT)["inverse_dynamics"])
+        assert (found[-1] == found[0]).all(), formulation
+    for formulation in ("auto", "kinetostatic"):
+        model = cf.derive(mechanism, ["reactions"], formulation=formulation)
+        state = exact_state(mechanism, model.graph.inputs.values(), 3)
+        reactions = evaluate(model.graph, state, EXACT)["reactions"]
+        assert along_the_freedoms(mechanism, reactions) == found[0].tolist()
+
+
+def short_chain(kind: str) -> cf.Mechanism:
+    """Return two hinges and a slide, and apart from them a slide and a hinge, closed by a loop."""
+    builder = cf.Mechanism.builder(kind)
+    body: dict[str, Any] = {"mass": 1, "com": ["0.1", "0.2", "-0.1"], "inertia": [1, 2, "2.5"]}
+    for name, parent, joint, axis in (
+        ("a", "ground", "revolute", [0, 3, 4]),
+        ("b", "a", "revolute", "z"),
+        ("c", "b", "prismatic", "x"),
+        ("d", "ground", "prismatic", "y"),
+        ("e", "d", "revolute", "x"),
+    ):
+        place: dict[str, Any] = {"joint": joint, "axis": axis, "position": ["0.3", "-0.2", "0.5"]}
+        builder.segment(name, parent=parent, **place, **body)
+    c, e = {"segment": "c", "point": [1, 2, 3]}, {"segment": "e", "quaternion": [2, -4, 1, 2]}
+    if LOOP_ROWS[kind].has_axes:
+        c, e = {**c, "axis": [2, 3, 6]}, {**e, "axis": [2, 3, 6]}
+    return builder.loop("L", kind, c, e, length="0.7" if kind == "distance" else None).build()
 
 
 @pytest.mark.parametrize("seed", range(640, 650))

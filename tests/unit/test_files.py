@@ -15,7 +15,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.files import check_target, replacing, write_whole
+from chainform.files import check_target, replacing, write_folder, write_whole
 from chainform.readers import read_text
 from chainform.simulation import EventRecord
 
@@ -146,3 +146,82 @@ def test_numbers_that_are_none_are_not_blamed_on_the_disk(run: cf.Run, tmp_path:
         assert caught.value.file == str(tmp_path / f"a{ending}")
         assert "disk" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+SOURCES = {"arm.c": "int arm;\n", "src/arm.f90": b"end\n", "long": "x" * 2000}
+
+
+@pytest.fixture(params=["new", "empty"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return where a folder is to be written: nothing is there, or an empty folder."""
+    if request.param == "empty":
+        (tmp_path / "made").mkdir()
+    return tmp_path / "made"
+
+
+def test_a_folder_is_written_whole(folder: Path) -> None:
+    assert write_folder(folder, SOURCES) == folder
+    found = {str(f.relative_to(folder)): f for f in folder.rglob("*") if f.is_file()}
+    assert found.keys() == SOURCES.keys()
+    assert found["src/arm.f90"].read_bytes() == b"end\n"
+    assert [f.name for f in folder.parent.iterdir()] == ["made"]
+    with pytest.raises(RunError, match="the folder is not empty"):
+        write_folder(folder, SOURCES)
+
+
+def test_an_empty_folder_remains_the_one_that_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the current folder of a shell."""
+    before = tmp_path.stat().st_ino
+    monkeypatch.chdir(tmp_path)
+    write_folder(".", SOURCES)
+    assert tmp_path.stat().st_ino == before
+    assert (tmp_path / "arm.c").is_file()
+
+
+def left_by(folder: Path, there: bool) -> bool:
+    """Whether nothing was written: the folder is as empty, or as little there, as before."""
+    return folder.exists() == there and not [f for f in folder.parent.rglob("*") if f != folder]
+
+
+def test_without_room_no_folder_is_written(folder: Path) -> None:
+    there = folder.exists()
+    with little_room(500), pytest.raises(RunError, match="cannot be written") as caught:
+        write_folder(folder, SOURCES)
+    assert "room on the disk" in (caught.value.remedy or "")
+    assert left_by(folder, there)
+
+
+@pytest.mark.parametrize("step", range(1, 4))
+def test_an_interrupted_folder_leaves_nothing(
+    folder: Path, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes at one of the steps: while files are written, and while they are moved."""
+    there, steps, rename = folder.exists(), iter(range(1, 100)), Path.rename
+
+    def moved(file: Path, target: Path) -> Path:
+        if next(steps) == (step if there else 1):
+            raise KeyboardInterrupt
+        return rename(file, target)
+
+    monkeypatch.setattr(Path, "rename", moved)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(folder, SOURCES)
+    assert left_by(folder, there)
+
+
+@pytest.mark.parametrize("name", ["", "missing/new", "a\0b", "n" * 300, "file", "link"])
+def test_places_where_no_folder_can_be(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    with pytest.raises(RunError, match="it cannot be written") as caught:
+        write_folder(name, SOURCES)
+    assert caught.value.remedy
+    assert not list((tmp_path / "empty").iterdir())

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tools.campaign.features import close
 from tools.campaign.generate import Table
 from tools.campaign.reference.bodies import WIDTH
 from tools.campaign.reference.drives import has_motion, own_states
 from tools.campaign.reference.dynamics import State, inverse
 from tools.campaign.reference.expressions import Jet, law
-from tools.campaign.reference.kinematics import System, motion_at
+from tools.campaign.reference.kinematics import System
 
 
 def whole(given: Table) -> Table:
@@ -92,15 +93,8 @@ def _allowed(state: State) -> Any:
 def _close(table: Table, q: Any) -> None:
     """Move the targets of loops and the constants of constraints to where they hold."""
     system = System.of(table)
-    motion = motion_at(system, q, np.zeros(system.nv))
     for loop in table.get("loops", ()):
-        closing, target = loop["closing"], loop["target"]
-        R, p, _, _ = motion.pose(system.number_of(closing["segment"]))
-        Rt, pt, _, _ = motion.pose(system.number_of(target["segment"]))
-        place = Rt.T @ (p + R @ np.array(closing["point"]) - pt)
-        target["point"] = [float(x) for x in place]
-        if loop["kind"] == "frame":
-            target["rotation"] = (Rt.T @ R).tolist()
+        close(system, q, loop)
     names = {name: Jet(float(q[place])) for name, (place, _) in system.own.items()}
     for constraint in table.get("constraints", ()):
         if constraint["kind"] == "holonomic":

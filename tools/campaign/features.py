@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tools.campaign.generate import Draw, Table
+from tools.campaign.reference.bodies import direction
 from tools.campaign.reference.dynamics import State
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import System, motion_at
+from tools.campaign.reference.loops import across
 
 Array = Any
 
@@ -166,6 +168,9 @@ def loops(draw: Draw, table: Table, q: Array) -> None:
     kind = (
         "frame" if system.nv >= 7 or (is_flat and system.nv >= 4 and draw.chance(0.5)) else "point"
     )
+    if draw.chance(0.6):
+        most = 6 if _is_flat(system) and system.nv > 2 else system.nv
+        kind = draw.pick([k for k, count in LOOP_KINDS.items() if count < most])
     loop = closed_loop(draw, system, q, segment, target, kind)
     table["loops"] = [{"name": "loop1", **loop}]
     if draw.chance(0.15):
@@ -176,17 +181,66 @@ def closed_loop(
     draw: Draw, system: System, q: Array, segment: str, target: str, kind: str
 ) -> Table:
     """Return a loop between two segments that is closed at a pose."""
-    motion = motion_at(system, q, np.zeros(system.nv))
     closing: Table = {"segment": segment, "point": draw.vector(0.4)}
     if all(b.axis[2] in (0.0, 1.0) for b in system.bodies):
         closing["point"][2] = 0.0
-    R, p, _, _ = motion.pose(system.number_of(segment))
-    Rt, pt, _, _ = motion.pose(system.number_of(target))
-    place = Rt.T @ (p + R @ np.array(closing["point"]) - pt)
-    end: Table = {"segment": target, "point": [float(x) for x in place]}
-    if kind == "frame":
-        end["rotation"] = (Rt.T @ R).tolist()
-    return {"kind": kind, "closing": closing, "target": end}
+    loop: Table = {"kind": kind, "closing": closing, "target": {"segment": target}}
+    if kind == "distance":
+        loop["length"] = draw.number(0.2, 1.5)
+    if kind in WITH_AXES:
+        closing["axis"] = draw.axis()
+        if draw.chance(0.3) and not _is_flat(system):
+            closing["rpy"] = draw.vector(1)
+        elif _is_flat(system):
+            closing["axis"] = "z" if kind in ("revolute", "cylindrical") else "x"
+    close(system, q, loop)
+    return loop
+
+
+LOOP_KINDS = {
+    "distance": 1,
+    "planar": 3,
+    "spherical": 3,
+    "cylindrical": 4,
+    "universal": 4,
+    "revolute": 5,
+    "prismatic": 5,
+}
+"""Kinds of loops, and their equations."""
+WITH_AXES = ("revolute", "prismatic", "cylindrical", "planar", "universal")
+
+
+def _is_flat(system: System) -> bool:
+    """Tell whether all joints move in the plane of x and y."""
+    return all(
+        abs(b.axis[2]) == (b.kind == "turn") for b in system.bodies if b.kind in ("turn", "slide")
+    ) and all(b.kind in ("turn", "slide") for b in system.bodies)
+
+
+def close(system: System, q: Array, loop: Table) -> None:
+    """Move the target of a loop to where it is closed at a pose."""
+    motion = motion_at(system, q, np.zeros(system.nv))
+    closing, target = loop["closing"], loop["target"]
+    R, p, _, _ = motion.pose(system.number_of(closing["segment"]))
+    Rt, pt, _, _ = motion.pose(system.number_of(target["segment"]))
+    place, frame = p + R @ np.array(closing["point"]), R @ system.read.rotation(closing)
+    if loop["kind"] == "distance":
+        place = place - system.read.number(loop["length"]) * (R @ np.array([0.6, 0.8, 0.0]))
+    if loop["kind"] in WITH_AXES:
+        axis = frame @ direction(closing["axis"])
+        u, v = (frame @ e for e in across(direction(closing["axis"])))
+        place = place - {"planar": 0.2 * u - 0.3 * v, "revolute": 0, "universal": 0}.get(
+            loop["kind"], 0.3 * axis
+        )
+        pin = (0.6 * u + 0.8 * v) if loop["kind"] == "universal" else axis
+        if loop["kind"] == "universal" and _is_flat(system):
+            pin = u
+        target["axis"] = [float(x) for x in Rt.T @ pin]
+    if loop["kind"] in ("frame", "prismatic"):
+        target["rotation"] = (Rt.T @ frame).tolist()
+    if loop["kind"] == "prismatic":
+        target["axis"] = closing["axis"]
+    target["point"] = [float(x) for x in Rt.T @ (place - pt)]
 
 
 def actuators(draw: Draw, table: Table, q: Array) -> None:

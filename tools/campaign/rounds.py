@@ -31,6 +31,7 @@ def features_of(given: Table) -> list[str]:
     found += [
         s["joint"]["type"] + (" euler" if "euler" in s["joint"] else "") for s in table["segments"]
     ]
+    found += [f"loop {loop['kind']}" for loop in table.get("loops", ())]
     found += ["massless" for s in table["segments"] if not s.get("mass")][:1]
     found += [
         key

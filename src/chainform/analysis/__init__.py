@@ -7,6 +7,8 @@ from chainform import lazy
 if TYPE_CHECKING:
     from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
     from chainform.analysis.drives import DriveForces, drives
+    from chainform.analysis.equilibrium_continuation import PathInterrupted, equilibrium_path
+    from chainform.analysis.equilibrium_search import equilibria
     from chainform.analysis.forces import UnknownForces, unknown_forces
     from chainform.analysis.implicit_equations import ImplicitEquations, implicit_equations
     from chainform.analysis.independent_coordinates import (
@@ -16,8 +18,14 @@ if TYPE_CHECKING:
     from chainform.analysis.inverse_kinematics import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import PrescribedMotion, complete, motion_of
-    from chainform.analysis.result import Result
+    from chainform.analysis.motion import MotionSource, motion_of
+    from chainform.analysis.motion_kinematics import kinematics, workspace
+    from chainform.analysis.motion_loads import inverse_dynamics
+    from chainform.analysis.result import Result, load_result
+    from chainform.analysis.static_forces import statics
+    from chainform.analysis.static_problem import StaticOptions
+    from chainform.analysis.supplementary import PrescribedMotion, complete
+    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
 __all__ = [
     "COMPARED",
@@ -27,20 +35,34 @@ __all__ = [
     "ImplicitEquations",
     "IndependentCoordinates",
     "Linearisation",
+    "MotionSource",
     "Observer",
+    "PathInterrupted",
     "PrescribedMotion",
     "Result",
+    "TASKS",
     "StateOptions",
+    "StaticOptions",
+    "Task",
     "UnknownForces",
+    "analyse",
+    "arguments_of",
     "compare",
     "complete",
     "drives",
+    "equilibria",
+    "equilibrium_path",
     "implicit_equations",
     "independent_coordinates",
+    "inverse_dynamics",
     "inverse_kinematics",
+    "kinematics",
     "linearise",
+    "load_result",
     "motion_of",
+    "statics",
     "unknown_forces",
+    "workspace",
 ]
 
 lazy.door(__name__)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.formulations import ConstraintLaws, WorldColumns, rows_of, turn_cosine
-from chainform.graph import Builder, Graph, Scalar
-from chainform.mechanism import Mechanism
+from chainform.formulations import ConstraintLaws, rows_of, turn_cosines
+from chainform.graph import Builder, Graph
+from chainform.mechanism import Loop, Mechanism
 from chainform.model import evaluate_states
 
 Array = NDArray[np.float64]
@@ -21,7 +21,6 @@ CONSISTENT = 1e-6
 """A motion fits the rows if what it leaves open is below this share of the terms."""
 SMALLEST = 1e-6
 """Terms below this, per unit of speed, count as so large: rounding leaves something of zero."""
-DIRECTIONS = ("x", "y", "z", "turn x", "turn y", "turn z")
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class RowValues:
     """J (..., rows, nv), gamma, the values and the rates of the rows (..., rows), at states.
 
     `gaps` (..., n) are the laws of unilateral constraints, positive where nothing touches;
-    `cosines` (..., n) those of the turns between the frames of loops.
+    `cosines` (..., n) those of the turns between the ends of loops.
     """
 
     J: Array
@@ -48,7 +47,7 @@ class ClosureRows:
         self.loops = sum(loop.equations for loop in mechanism.loops)
         constraints = mechanism.constraints
         self.names = (
-            *(f"{loop.name} {d}" for loop in mechanism.loops for d in _directions(loop.kind)),
+            *(f"{loop.name} {d}" for loop in mechanism.loops for d in _row_names(loop)),
             *(c.name for c in constraints if c.kind != "unilateral"),
         )
         self.barriers = tuple(c.name for c in constraints if c.kind == "unilateral")
@@ -94,9 +93,9 @@ class ClosureRows:
         }
         if np.any(at.cosines < 0):
             place = np.unravel_index(int(np.argmin(at.cosines)), at.cosines.shape)
-            name = [loop.name for loop in self.mechanism.loops if loop.kind == "frame"][place[-1]]
+            name = [loop.name for loop in self.mechanism.loops if loop.rows.has_sense][place[-1]]
             raise self._refusal(
-                f"the frames of {name!r} are turned against each other"
+                f"the ends of {name!r} are turned against each other"
                 f"{_when(t, at.cosines.shape[:-1], place[:-1])}",
                 "begin where the loop is closed; chainform.simulation.assemble finds such a state",
             )
@@ -139,14 +138,8 @@ def _when(t: Any, shape: tuple[int, ...], place: tuple[Any, ...]) -> str:
     return f" in state {', '.join(str(int(k) + 1) for k in place)}" if place else ""
 
 
-def _directions(kind: str) -> tuple[str, ...]:
-    return DIRECTIONS[:3] if kind == "point" else DIRECTIONS
-
-
-def _cosines(builder: Builder, mechanism: Mechanism) -> list[Scalar]:
-    frames = [loop for loop in mechanism.loops if loop.kind == "frame"]
-    world = WorldColumns(builder, mechanism) if frames else None
-    return [turn_cosine(world, loop) for loop in frames] if world else []
+def _row_names(loop: Loop) -> tuple[str, ...]:
+    return (*loop.rows.linear, *(f"turn {direction}" for direction in loop.rows.angular))
 
 
 def _graph(mechanism: Mechanism) -> Graph:
@@ -159,7 +152,7 @@ def _graph(mechanism: Mechanism) -> Graph:
         "values": [zero if row.value is row.rate else row.value for row in rows],
         "rates": [row.rate for row in rows],
         "gaps": [row.value for row in ConstraintLaws(builder, mechanism).unilateral],
-        "cosines": _cosines(builder, mechanism),
+        "cosines": turn_cosines(builder, mechanism),
     }
     entries = [(f"J_{i + 1}", value) for i, value in enumerate(columns)]
     builder.output("J", (len(rows), mechanism.nv), entries)

@@ -76,7 +76,7 @@ def drives(
     shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays[:3]), arrays[3].shape)
     flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays[:3]]
     times = np.broadcast_to(arrays[3], shape).ravel()
-    chosen = _driven(mechanism, driven)
+    chosen = driven_rates(mechanism, driven)
     rows = ClosureRows(mechanism)
     at = rows.at(times, flat[0], flat[1])
     rows.check(at, times, flat[1], flat[2])
@@ -118,7 +118,7 @@ def _check_shapes(mechanism: Mechanism, arrays: Sequence[Array]) -> None:
         ) from None
 
 
-def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
+def driven_rates(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
     """Return the rates that are driven."""
     if names is not None:
         chosen = argument("driven", names).texts()

@@ -38,6 +38,11 @@ from chainform.simulation import check_fixed
 Array = NDArray[np.float64]
 
 OUTPUTS = ("force_matrix", "force_right")
+ALGORITHMS = {
+    "sorting": OUTPUTS,
+    "differentiation": ("derivative(inverse_dynamics,force)", "inverse_dynamics"),
+}
+"""Outputs that make A and B: while equations are built, eq. (8), or from finished ones, (5)."""
 
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
@@ -79,7 +84,7 @@ class UnknownForces:
         return self.values[..., self.names.index(given.choice(self.names, "unknown force"))]
 
 
-def unknown_forces(
+def unknown_forces(  # noqa: PLR0913, a front door
     model: Model | Mechanism | str | PathLike[str],
     t: Any = None,
     q: Any = None,
@@ -88,6 +93,7 @@ def unknown_forces(
     *,
     motion: Mapping[str, object] | None = None,
     values: Mapping[str, Any] | None = None,
+    algorithm: str = "sorting",
 ) -> UnknownForces:
     """Return the forces that a mechanism leaves unknown, along a motion that is prescribed.
 
@@ -96,18 +102,20 @@ def unknown_forces(
     numbers for parameters. A model must have the outputs force_matrix and force_right; of a
     mechanism, or the file that describes it, they are derived. The motion must fit the loops and
     constraints, whose forces are found with the unknown ones; `simulate` takes the result as
-    `unknowns`.
+    `unknowns`. `algorithm` is "sorting", which makes A and B while the equations are built, or
+    "differentiation" of the finished equations by the unknown forces; both give the same.
     """
+    outputs = ALGORITHMS[argument("algorithm", algorithm).choice(tuple(ALGORITHMS), "algorithm")]
     given = model if isinstance(model, Model | Mechanism) else read(model)
     numbers = _checked(given, values)
-    source = given if isinstance(given, Model) else _derived(given, numbers)
+    source = given if isinstance(given, Model) else _derived(given, outputs, numbers)
     mechanism = source.mechanism
-    missing = [output for output in OUTPUTS if output not in source.outputs]
+    missing = [output for output in outputs if output not in source.outputs]
     if missing:
         raise RunError(
             f"the model has no output {missing[0]}",
             element=missing[0],
-            remedy=f"derive it with the outputs {' and '.join(OUTPUTS)}",
+            remedy=f"derive it with the outputs {' and '.join(outputs)}",
         )
     if motion is not None:
         if any(part is not None for part in (q, qd, qdd)):
@@ -124,13 +132,18 @@ def unknown_forces(
     rows = ClosureRows(with_named_numbers(mechanism, _automatic(mechanism, numbers)))
     if mechanism.loops:
         states["sigma"] = np.zeros(rows.loops)
-    found = source.evaluate(**states, t=t, values=free, outputs=OUTPUTS)
+    if algorithm == "differentiation":
+        states["force"] = np.zeros(len(mechanism.unknowns))
+    found = source.evaluate(**states, t=t, values=free, outputs=outputs)
     at = rows.at(t, states["q"], states["qd"], numbers) if rows.names or rows.barriers else None
     if at is not None:
         rows.check(at, t, states["qd"], states["qdd"])
     times = None if t is None else real_array("t", t)
-    equations = (found["force_matrix"], found["force_right"])
-    return solved(mechanism.unknowns, times, *equations, rows.names, None if at is None else at.J)
+    matrix, right = (found[output] for output in outputs)
+    if algorithm == "differentiation":
+        matrix = -matrix
+    J = None if at is None else at.J
+    return solved(mechanism.unknowns, times, matrix, right, rows.names, J)
 
 
 def _array(mechanism: Mechanism, group: str, given: Any) -> Any:
@@ -168,12 +181,12 @@ def _checked(model: Model | Mechanism, values: object) -> Mapping[str, Any]:
     return table
 
 
-def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
+def _derived(mechanism: Mechanism, outputs: tuple[str, ...], values: Mapping[str, Any]) -> Model:
     """Return the equations of the unknown forces; parameters that are given values stay free."""
     fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
     free = {*names_in(mechanism), *automatic_parameters(mechanism)} - fixed
     parameters = [name for name in values if name in free]
-    return derive(mechanism, OUTPUTS, parameters=parameters or "numeric")
+    return derive(mechanism, outputs, parameters=parameters or "numeric")
 
 
 def solved(

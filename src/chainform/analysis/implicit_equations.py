@@ -141,7 +141,7 @@ def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> Im
     del lists["states"]
     efforts = lists.pop("efforts")
     lists = {"balance": _balance(builder, model.graph, efforts), **lists}
-    parts = _declared(builder, lists)
+    parts = declared(builder, lists)
     holonomic = np.array([row.value is not row.rate for row in own.held], dtype=np.bool_)
     return ImplicitEquations(
         mechanism,
@@ -173,7 +173,7 @@ def _balance(builder: Builder, graph: Graph, efforts: Sequence[Scalar]) -> list[
     return [tau - effort for tau, effort in zip(needed, efforts, strict=True)]
 
 
-def _declared(builder: Builder, lists: Mapping[str, Sequence[Scalar]]) -> dict[str, slice]:
+def declared(builder: Builder, lists: Mapping[str, Sequence[Scalar]]) -> dict[str, slice]:
     """Declare the equations as one vector, and return where each part stands in it."""
     parts: dict[str, slice] = {}
     entries: list[tuple[str, Scalar]] = []

@@ -1,77 +1,200 @@
-"""Prescribed motions: laws of time for all coordinates, or values of the basic ones.
-
-The rates and accelerations of laws are found by exact differentiation. The basic coordinates of a
-closed mechanism are chosen freely (Racković 1996, 1.4), the supplementary ones follow:
-
-    r(q_b, q_s) = 0,    J_s qd_s = - J_b qd_b - dr/dt,    J_s qdd_s = gamma - J_b qdd_b
-
-Along a motion each pose is found from the one before it, so that the linkage stays assembled the
-same way round.
-"""
+"""Prescribed motions: of all coordinates, or of those that the others of a linkage follow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.motion_sources import (
+    CoordinateMotion,
+    coordinate_motion,
+    law_graph,
+    motions_in,
+)
+from chainform.analysis.result import Result
+from chainform.analysis.supplementary import PrescribedMotion, complete
 from chainform.errors import RunError
-from chainform.formulations import Kinematics, Laws, coordinate_of
+from chainform.formulations import is_bound
 from chainform.given import Given, finite_array, real_array
-from chainform.graph import Builder, Graph, Tangents
-from chainform.mechanism import LawReader, Mechanism, reader_of
+from chainform.graph import Graph
+from chainform.mechanism import Mechanism
 from chainform.model import evaluate_states
 from chainform.simulation import (
-    CLOSED,
-    ConstraintResiduals,
-    Places,
-    assemble,
-    descend,
-    free_rates,
-    initial_state,
-    values_along,
+    Run,
 )
 
 Array = NDArray[np.float64]
-SUPPLEMENTARY_RANK = 1e-9
-"""Singular values below this share of the largest count as zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrescribedMotion:
-    """A motion at times t (...): q (..., nq), qd and qdd (..., nv)."""
+MotionSource: TypeAlias = (
+    Mapping[str, object] | str | PathLike[str] | PrescribedMotion | Run | Result
+)
+"""A table by coordinates, a file, or states that are known already."""
 
-    t: Array
-    q: Array
-    qd: Array
-    qdd: Array
+
+def motion_of(
+    mechanism: Mechanism,
+    motion: MotionSource,
+    t: Any = None,
+    values: Mapping[str, Any] | None = None,
+    *,
+    start: Any = None,
+    smoothing: float | None = None,
+) -> PrescribedMotion:
+    """Return the motion at times t (s) that is prescribed for coordinates by name.
+
+    Each has a law of t, {"theta1": "0.3*sin(t)"}, pieces of laws, or numbers; a CSV file has
+    columns of numbers, and a run or its file has all states. Laws may name parameters that have
+    values, and are differentiated exactly; numbers without rates need `smoothing`, their standard
+    deviation, 0 for exact ones. In a closed mechanism coordinates that are not named follow from
+    the loops; `start` is a pose near the first one and decides in which of several ways they close.
+    """
+    known = _states(motion, t)
+    if known is not None:
+        return known
+    table = Given(motions_in(cast("Any", motion)), "motion").table(remedy=LAWS)
+    sources = _by_name(mechanism, table)
+    if t is None:
+        t = next((s.table()["t"].value for s in sources.values() if _has_times(s)), None)
+    if t is None:
+        remedy = "give times: t=np.linspace(0, 1, 101)"
+        raise RunError("a motion by laws needs times", element="t", remedy=remedy)
+    if all(_is_law(source) for source in sources.values()) and len(sources) == mechanism.nv:
+        return _motion_by_laws(mechanism, table.value, t, values)
+    return _motion_by_sources(mechanism, sources, finite_array("t", t), values, (start, smoothing))
+
+
+LAWS = 'write {"phi": "0.3*sin(t)"}'
+
+
+def _states(motion: object, t: Any) -> PrescribedMotion | None:
+    """Return the states of a run, a result or the file of a run; None for anything else."""
+    if isinstance(motion, str | PathLike):
+        path = Path(cast("str", motion))
+        if path.suffix.lower() == ".csv" and not _is_run(path):
+            return None
+        motion = Run.load(path)
+    if isinstance(motion, Result):
+        times, q, qd, qdd = (motion[name] for name in ("t", "q", "qd", "qdd"))
+        motion = PrescribedMotion(times, q, qd, qdd, motion.report)
+    if isinstance(motion, Run):
+        motion = PrescribedMotion(motion.t, motion.q, motion.qd, motion.qdd)
+    if not isinstance(motion, PrescribedMotion):
+        return None
+    if t is not None and not np.array_equal(finite_array("t", t), motion.t):
+        remedy = "leave out t: the states are known at their own times only"
+        raise RunError("the motion has other times", element="t", remedy=remedy)
+    return motion
+
+
+def _is_run(path: Path) -> bool:
+    """Tell whether a CSV file is one that a run was written to."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(RUN_MARK)) == RUN_MARK
+    except OSError:
+        return False
+
+
+RUN_MARK = b"# chainform"
+
+
+def _is_law(source: Given) -> bool:
+    return not isinstance(source.value, np.ndarray) and not source.is_table and not source.is_list
+
+
+def _has_times(source: Given) -> bool:
+    return source.is_table and source.table().has("t")
+
+
+def _by_name(mechanism: Mechanism, motion: Given) -> dict[str, Given]:
+    """Return where motions come from by coordinate, each once."""
+    given: dict[str, Given] = {}
+    for name, source in motion.items():
+        own = mechanism.coordinates[mechanism.coordinate_index(name)]
+        if own in given:
+            raise motion.error(f"the motion of {name} is given twice", "give each coordinate one")
+        given[own] = source.at(f"motion of {own!r}")
+    return given
+
+
+def _motion_by_sources(
+    mechanism: Mechanism,
+    sources: Mapping[str, Given],
+    t: Array,
+    values: Mapping[str, Any] | None,
+    options: tuple[Any, float | None],
+) -> PrescribedMotion:
+    """Return the motion of sources of any kind, completed by loops and constraints."""
+    moments, (start, smoothing) = np.atleast_1d(t), options
+    found: dict[str, CoordinateMotion] = {}
+    for name, source in sources.items():
+        law = partial(_law_at, mechanism, name, values)
+        found[name] = coordinate_motion(source, moments, law, smoothing)
+    notes = tuple(f"{name}: {one.note}" for name, one in found.items() if one.note)
+    if not is_bound(mechanism):
+        _by_place(mechanism, dict.fromkeys(sources, 0))
+    tables = [
+        {name: getattr(one, part) for name, one in found.items()}
+        for part in ("values", "rates", "accelerations")
+    ]
+    return replace(complete(mechanism, *tables, t=moments, start=start), notes=notes)
+
+
+def _law_at(
+    mechanism: Mechanism,
+    name: str,
+    values: Mapping[str, Any] | None,
+    law: object,
+    element: str,
+    t: Array,
+) -> tuple[Array, Array, Array]:
+    """Return a law of one coordinate with its first and second derivative, at times."""
+    del element
+    found = _evaluated(mechanism, law_graph(mechanism, {name: law}), t, values)
+    parts = [np.broadcast_to(found[key][..., 0], t.shape) for key in ("q", "qd", "qdd")]
+    if not all(np.isfinite(part).all() for part in parts):
+        wrong = t[~np.all([np.isfinite(part) for part in parts], axis=0)][0]
+        raise RunError(
+            f"the motion of {name} has no finite value, rate or acceleration at t = {wrong:.6g}",
+            element=f"motion of {name!r}",
+            remedy="correct its law, or leave out that time",
+        )
+    return parts[0], parts[1], parts[2]
 
 
 # --- a law of time for every coordinate -------------------------------------------------------
 
 
-def motion_of(
-    mechanism: Mechanism,
-    laws: Mapping[str, object],
-    t: Any,
-    values: Mapping[str, Any] | None = None,
-) -> PrescribedMotion:
-    """Return the motion at times t (s) of which a law of t is given for every coordinate.
+def _evaluated(
+    mechanism: Mechanism, graph: Graph, t: Any, values: Mapping[str, Any] | None
+) -> dict[str, Array]:
+    return evaluate_states(graph, mechanism, {"t": t}, _used(mechanism, graph, values), None)
 
-    Laws are those of files, as in {"theta1": "0.3*sin(t)"}, and may name parameters that have
-    values. Rates and accelerations are their derivatives, found exactly and not by differences.
-    """
-    graph = motion_graph(mechanism, laws)
+
+def _used(mechanism: Mechanism, graph: Graph, values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the values of parameters that a graph names."""
     known = {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
     free = {item.name for item in graph.inputs.values() if item.group == "parameter"}
-    given = {name: value for name, value in {**known, **(values or {})}.items() if name in free}
-    found = evaluate_states(graph, mechanism, {"t": t}, given, None)
+    return {name: value for name, value in {**known, **(values or {})}.items() if name in free}
+
+
+def _motion_by_laws(
+    mechanism: Mechanism, laws: Mapping[str, object], t: Any, values: Mapping[str, Any] | None
+) -> PrescribedMotion:
+    """Return the motion of laws of all coordinates; times and parameters may be a batch."""
+    graph = motion_graph(mechanism, laws)
+    found = _evaluated(mechanism, graph, t, values)
     times = real_array("t", t)
-    shape = np.broadcast_shapes(times.shape, *(np.shape(value) for value in given.values()))
+    sizes = [np.shape(value) for value in _used(mechanism, graph, values).values()]
+    shape = np.broadcast_shapes(times.shape, *sizes)
     times = np.broadcast_to(times, shape)
     q, qd, qdd = (
         np.broadcast_to(found[name], (*shape, mechanism.nv)) for name in ("q", "qd", "qdd")
@@ -106,27 +229,6 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
     return law_graph(mechanism, {name: given[k] for k, name in _named(mechanism)})
 
 
-def law_graph(mechanism: Mechanism, laws: Mapping[str, object], what: str = "motion") -> Graph:
-    """Return the values q of laws of t, and their first and second derivatives qd and qdd.
-
-    `what` they are stands before their names in errors: motion of 'elbow'.
-    """
-    reader, builder = LawReader(reader_of(mechanism), (), ()), Builder()
-    scalars = Laws(Kinematics(mechanism, builder))
-    clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
-    rows = [
-        reader.law(reader.reader.given(law, f"{what} of {name!r}"), ("t",))
-        for name, law in laws.items()
-    ]
-    q = [builder.keep(scalars.scalar(law)) for law in rows]
-    qd = [builder.keep(clock.of(value)) for value in q]
-    qdd = [builder.keep(clock.of(value)) for value in qd]
-    for name, column in (("q", q), ("qd", qd), ("qdd", qdd)):
-        entries = [(f"{name}_{k + 1}_of_t", value) for k, value in enumerate(column)]
-        builder.output(name, (len(column),), entries)
-    return builder.finish()
-
-
 def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
     return list(enumerate(mechanism.coordinates))
 
@@ -146,169 +248,3 @@ def _by_place(mechanism: Mechanism, laws: object) -> dict[int, object]:
         remedy = f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it'
         raise motion.error(f"no motion is given for {', '.join(missing)}", remedy)
     return given
-
-
-# --- basic and supplementary coordinates ------------------------------------------------------
-
-
-def complete(
-    mechanism: Mechanism,
-    basic: Mapping[str, Any],
-    rates: Mapping[str, Any] | None = None,
-    accelerations: Mapping[str, Any] | None = None,
-    *,
-    t: Any = 0.0,
-    start: Any = None,
-) -> PrescribedMotion:
-    """Return q, qd and qdd of all coordinates, given those of the basic ones.
-
-    `basic` has numbers or arrays (m,) by name, `rates` and `accelerations` the same for their
-    derivatives, zero where they are left out; or `basic` has laws of t, {"crank": "2*t"}, which are
-    differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
-    it decides in which of several ways the loops close.
-    """
-    times = finite_array("t", t)
-    by_law = any(isinstance(value, str) for value in basic.values())
-    tables = (
-        _by_laws(mechanism, basic, times) if by_law else [basic, rates or {}, accelerations or {}]
-    )
-    given = [{name: finite_array(name, x) for name, x in table.items()} for table in tables]
-    shape = _common_shape([times, *(x for table in given for x in table.values())])
-    count = int(np.prod(shape))
-    moments = np.broadcast_to(times, shape).ravel()
-    columns = [_columns(mechanism, table, count) for table in given]
-    _refuse_others(mechanism, columns)
-    q = _poses(mechanism, list(basic), columns[0], moments, start)
-    qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
-    return PrescribedMotion(
-        moments.reshape(shape), *(x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd))
-    )
-
-
-def _common_shape(arrays: Sequence[Array]) -> tuple[int, ...]:
-    """Return the shape of one row of states in time; RunError where there is none."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError:
-        shape = (0, 0)
-    if len(shape) > 1:
-        raise RunError(
-            "a motion is one row of states in time",
-            element="basic",
-            remedy="give a number, or as many numbers as there are times, for each coordinate",
-        )
-    return shape
-
-
-def _columns(mechanism: Mechanism, table: Mapping[str, Array], count: int) -> dict[int, Array]:
-    """Return values by rate, one for each moment."""
-    return {mechanism.rate_index(n): np.broadcast_to(x, (count,)) for n, x in table.items()}
-
-
-def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> None:
-    for rate in {*columns[1], *columns[2]} - columns[0].keys():
-        raise RunError(
-            f"{mechanism.rates[rate]} is no basic coordinate, so its rate is not free",
-            element="rates",
-            remedy="give rates and accelerations of basic coordinates only",
-        )
-
-
-def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
-    """Return values, rates and accelerations of laws of t."""
-    graph = law_graph(mechanism, laws)
-    tables = [values_along(graph, name, {"t": t.ravel()}) for name in ("q", "qd", "qdd")]
-    return [{name: table[:, i].reshape(t.shape) for i, name in enumerate(laws)} for table in tables]
-
-
-def _poses(
-    mechanism: Mechanism, names: list[str], basic: dict[int, Array], t: Array, start: Any
-) -> Array:
-    """Return q (m, nq), each pose found from the one before."""
-    places = {rate: coordinate_of(mechanism, rate) for rate in basic}
-    fixed = [mechanism.coordinates[place] for place in places.values()]
-    free = free_rates(mechanism, fixed)
-    q = np.zeros((len(t), mechanism.nq))
-    for k, moment in enumerate(t):
-        gaps = ConstraintResiduals(mechanism, float(moment))
-        if k == 0:
-            pose = initial_state(mechanism, start, None)[: mechanism.nq]
-            pose[list(places.values())] = [x[0] for x in basic.values()]
-            q[0] = assemble(mechanism, pose, fixed, t=float(moment))
-            continue
-        step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
-        found, size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
-        if not size <= CLOSED:
-            raise RunError(
-                f"the loops cannot be closed at t = {moment:.6g} s with "
-                + ", ".join(
-                    f"{name} = {x[k]:.6g}" for name, x in zip(names, basic.values(), strict=True)
-                ),
-                file=mechanism.file,
-                element="basic",
-                remedy="the motion leaves the range of the linkage, or its times are too far apart",
-            )
-        q[k] = found
-    return q
-
-
-def _predicted(
-    gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], free: Places
-) -> Array:
-    """Return the pose after a step of the basic coordinates, the others along the tangent."""
-    J, change = gaps.position_slopes(q), np.zeros(gaps.mechanism.nv)
-    for rate, amount in step.items():
-        change[rate] = amount
-    change[free] = np.linalg.lstsq(J[:, free], -J @ change, rcond=SUPPLEMENTARY_RANK)[0]
-    return gaps.moved(q, change)
-
-
-def _rates(
-    mechanism: Mechanism,
-    q: Array,
-    rates: dict[int, Array],
-    accelerations: dict[int, Array],
-    names: list[str],
-    t: Array,
-) -> tuple[Array, Array]:
-    """Return qd and qdd (m, nv)."""
-    chosen = [mechanism.rate_index(name) for name in names]
-    free = [k for k in range(mechanism.nv) if k not in chosen]
-    rows, qd, qdd = ClosureRows(mechanism), *(np.zeros((len(t), mechanism.nv)) for _ in range(2))
-    for table, into in ((rates, qd), (accelerations, qdd)):
-        for rate, values in table.items():
-            into[:, rate] = values
-    at = rows.at(t, q, qd)
-    # With the supplementary rates at zero, the rates of the rows are J_b qd_b + dr/dt.
-    _check(mechanism, at.J[:, :, free], [mechanism.rates[k] for k in free], t)
-    inverse = np.linalg.pinv(at.J[:, :, free], rcond=SUPPLEMENTARY_RANK)
-    qd[:, free] = -np.einsum("mij,mj->mi", inverse, at.rates)
-    at = rows.at(t, q, qd)
-    rest = at.gamma - np.einsum("mij,mj->mi", at.J, qdd)
-    qdd[:, free] = np.einsum("mij,mj->mi", inverse, rest)
-    return qd, qdd
-
-
-def _check(mechanism: Mechanism, J: Array, names: list[str], t: Array) -> None:
-    """Refuse basic coordinates that do not determine the others, and singular positions."""
-    sizes = np.linalg.svd(J, compute_uv=False)
-    ranks = np.sum(
-        sizes > SUPPLEMENTARY_RANK * np.max(sizes, axis=-1, initial=0.0, keepdims=True), axis=-1
-    )
-    if np.all(ranks == len(names)):
-        return
-    best = int(np.max(ranks, initial=0))
-    if best < len(names):
-        raise RunError(
-            f"the basic coordinates leave {len(names) - best} freedoms open",
-            file=mechanism.file,
-            element="basic",
-            remedy=f"choose as many more among {', '.join(names)}",
-        )
-    raise RunError(
-        f"singular position at t = {t[int(np.argmin(ranks))]:.6g} s: the basic coordinates do not "
-        "determine the rates there",
-        file=mechanism.file,
-        element="basic",
-        remedy="choose other basic coordinates",
-    )

@@ -6,7 +6,7 @@ orders them. Results are written to files and stores as runs are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -19,7 +19,15 @@ from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
 from chainform.model import StoredRun
 from chainform.readers import native_text, read_text
-from chainform.simulation import ResultRecord, Run, columns_of, form_of, made_of_file, write_record
+from chainform.simulation import (
+    ResultRecord,
+    Run,
+    columns_of,
+    form_of,
+    made_of_file,
+    simulate,
+    write_record,
+)
 from chainform.version import VERSION
 
 Array = NDArray[np.float64]
@@ -138,6 +146,27 @@ class Result:
             return Result.from_record(source.arrays, source.about)
         return made_of_file(source, lambda record: Result.from_record(record.arrays, record.about))
 
+    # --- motions ----------------------------------------------------------------------------
+
+    def simulate(self, **options: Any) -> Run:
+        """Return the motion that the forces of the result bring about, from its first state on.
+
+        It is the direct problem after the inverse one, at the same times; `options` are those of
+        `simulate`. Efforts between two times come from the quintic through six neighbours.
+        """
+        if self.rows != "t" or len(self) < 2:
+            remedy = "take the result of inverse_dynamics along a motion"
+            raise RunError("the result is no motion", element=self.task, remedy=remedy)
+        t = self["t"]
+        acting: dict[str, Any] = {}
+        if "tau" in self.arrays:
+            acting["forces"] = between(t, self["tau"])
+        unknown = [name for name in self.mechanism.unknowns if name in self.arrays]
+        if unknown:
+            acting["unknowns"] = {name: {"t": t, "values": self[name]} for name in unknown}
+        acting |= {"q0": self["q"][0], "qd0": self["qd"][0], "t": (t[0], t[-1]), "t_eval": t}
+        return simulate(self.mechanism, **{**acting, **options})
+
     # --- pictures ---------------------------------------------------------------------------
 
     @property
@@ -145,11 +174,14 @@ class Result:
         """The states as a motion, for pictures and for quantities along it.
 
         The rows are its times where they are times, and else they follow each other by seconds.
+        Poses without rates are at rest.
         """
         rest = np.zeros((len(self), self.mechanism.nv))
         t = self["t"] if self.rows == "t" else np.arange(float(len(self)))
         qd, tau = (self.arrays.get(name, rest) for name in ("qd", "tau"))
         known = {n: a for n, a in self.arrays.items() if n not in ("t", "q", "qd", "tau")}
+        if "qd" not in self.arrays:
+            known = {"qdd": rest, **known}
         return Run(self.mechanism, t, self["q"], qd, tau, method=self.task, computed=known)
 
     def plot(
@@ -171,3 +203,39 @@ class Result:
     def picture(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
         """Return a picture of the mechanism in its poses, and write it to a file (.png)."""
         return self.run.picture(file, **options)
+
+
+def load_result(source: str | PathLike[str] | StoredRun) -> Run | Result:
+    """Return what a file or a store holds: a run, or the result of a task."""
+
+    def made(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[str, Any]) -> Any:
+        is_result = about.get("schema") == SCHEMA
+        return (
+            Result.from_record(arrays, about)
+            if is_result
+            else Run.from_record(arrays, outputs, about)
+        )
+
+    if isinstance(source, StoredRun):
+        return made(source.arrays, source.outputs, source.about)
+    return made_of_file(source, lambda record: made(record.arrays, record.outputs, record.about))
+
+
+NEIGHBOURS = 6
+
+
+def between(t: Array, values: Array) -> Callable[[float, Array, Array], Array]:
+    """Return a function of (t, q, qd): values at a time, by polynomials through neighbours."""
+    count = min(NEIGHBOURS, len(t))
+
+    def at(time: float, q: Array, qd: Array) -> Array:
+        del q, qd
+        place = int(np.searchsorted(t, time)) - count // 2
+        first = min(max(place, 0), len(t) - count)
+        x, rows = t[first : first + count], values[first : first + count]
+        gaps = np.where(np.eye(count, dtype=bool), 1.0, x[:, None] - x[None, :])
+        shares = np.where(np.eye(count, dtype=bool), 1.0, time - x[None, :])
+        weights = np.prod(shares, axis=1) / np.prod(gaps, axis=1)
+        return weights @ rows
+
+    return at

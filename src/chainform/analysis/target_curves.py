@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.graph_function import graph_function
-from chainform.analysis.motion import law_graph
+from chainform.analysis.motion_sources import law_graph
 from chainform.analysis.rotation_values import TURNS, Values, aligned, quaternions_of
 from chainform.analysis.splines import spline_through
 from chainform.given import Given, finite_array, plain

@@ -10,6 +10,7 @@ from importlib import import_module
 from chainform.cli.printing import Report
 
 SUMMARIES = {
+    "new": "ask for a mechanism step by step, and write its file",
     "check": "read a mechanism and tell what was understood",
     "quantities": "list what can be derived, with shape, unit, meaning and equation",
     "parameters": "list dynamic parameters and how they are grouped",
@@ -20,6 +21,13 @@ SUMMARIES = {
     "compare": "derive with every formulation and compare",
     "compile": "compile the outputs to machine code and time them",
     "forces": "find unknown forces along a motion",
+    "analyse": "carry out a task that a file describes",
+    "kinematics": "find positions, velocities and accelerations along a motion",
+    "workspace": "find where a frame can be",
+    "inverse-dynamics": "find drives or unknown forces along a motion",
+    "statics": "find drives or forces that hold a pose",
+    "equilibria": "find the poses in which a mechanism rests",
+    "equilibrium-path": "follow an equilibrium along a parameter",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
@@ -42,6 +50,10 @@ SUMMARIES = {
 """What each command does, in the order of the help."""
 
 FAMILIES = {
+    "analyse": (
+        *("analyse", "kinematics", "workspace", "inverse-dynamics"),
+        *("statics", "equilibria", "equilibrium-path"),
+    ),
     "derivation": ("derive", "bind", "reduce"),
     "history": ("models", "log", "diff", "tag", "revert"),
     "store": ("rename", "delete", "gc", "check-db", "export-db", "import-db"),

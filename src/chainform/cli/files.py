@@ -56,6 +56,11 @@ def add_file(
     parser.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=text)
     takes_expressions = stored or expressions
     parser.set_defaults(takes_stored=stored, takes_expressions=takes_expressions, stored=None)
+    add_reading(parser)
+
+
+def add_reading(parser: ArgumentParser) -> None:
+    """Add the options of the reader of mechanisms."""
     group = parser.add_argument_group("how a URDF file is read")
     group.add_argument("--base", choices=("fixed", "floating"), help="how the root link stands")
     group.add_argument(

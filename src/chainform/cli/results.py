@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from chainform.analysis import Result
 from chainform.cli.files import target_of
 from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
 from chainform.errors import Error, ReadError, StoreError
-from chainform.model import Model
+from chainform.mechanism import Mechanism
+from chainform.model import Model, Recorded
 from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation import BatchRun, Run, Scenario, form_of
@@ -36,11 +38,11 @@ def add_results(group: Any, what: str) -> None:
     group.add_argument("--force", action="store_true", help="overwrite files")
 
 
-def draw_pictures(args: Namespace, run: Run | BatchRun) -> list[str]:
+def draw_pictures(args: Namespace, run: Run | BatchRun | Result) -> list[str]:
     """Write the pictures of a run; return their files."""
     if args.plot is not None:
         run.plot(file=args.plot)
-    if args.animate is not None and isinstance(run, Run):
+    if args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]
 
@@ -172,7 +174,7 @@ class Checkpoint:
 # --- the store --------------------------------------------------------------------------------
 
 
-def check_store(args: Namespace, scenario: Scenario) -> None:
+def check_store(args: Namespace, mechanism: Mechanism) -> None:
     """Refuse, before anything is computed, what could not be saved."""
     if args.save is None:
         if args.run is not None:
@@ -195,9 +197,9 @@ def check_store(args: Namespace, scenario: Scenario) -> None:
             is_new = name not in [entry.name for entry in store.models()]
             if not is_new:
                 stored = store.mechanism_file(args.save)
-                if stored is None or stored.text != native_text(scenario.mechanism):
+                if stored is None or stored.text != native_text(mechanism):
                     raise ReadError(
-                        f"{args.save} is a model of another mechanism than the scenario has",
+                        f"{args.save} is a model of another mechanism",
                         element="--save",
                         remedy="choose another NAME; a new one is made for this mechanism",
                     )
@@ -218,15 +220,17 @@ def run_name(args: Namespace) -> str:
     return args.run or Path(args.file).stem
 
 
-def save_into_store(args: Namespace, scenario: Scenario, run: Run) -> str:
+def save_into_store(
+    args: Namespace, run: Recorded, model: Callable[[], Model], outputs: Sequence[str] = ()
+) -> str:
     """Keep a run with its model, which is saved first where there is none; return the revision."""
     with chosen_store(args, make=True) as store:
         if args.save not in [entry.name for entry in store.models()] and "@" not in args.save:
-            store.save(_model(scenario, run), args.save)
-        return store.save_run(run, args.save, run_name(args), scenario.outputs).revision
+            store.save(model(), args.save)
+        return store.save_run(run, args.save, run_name(args), outputs).revision
 
 
-def _model(scenario: Scenario, run: Run) -> Model:
+def model_of_run(scenario: Scenario, run: Run) -> Model:
     """Return the model of a run as the store keeps it, with the mechanism of the scenario."""
     model, mechanism = run.model, scenario.mechanism
     if model.mechanism == mechanism:

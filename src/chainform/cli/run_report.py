@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from chainform.analysis import Result
 from chainform.cli.printing import Document, Page
-from chainform.errors import Error
-from chainform.given import counted
-from chainform.simulation import BatchRun, Run
+from chainform.cli.selection import split_list
+from chainform.errors import Error, ReadError
+from chainform.given import Given, counted
+from chainform.simulation import BatchRun, ResultRecord, Run, columns_of
+
+Array = NDArray[np.float64]
 
 SHOWN = 40
 """The most coordinates whose last values, and the most names of events, are shown to people."""
@@ -38,6 +44,7 @@ def run_document(found: Run) -> Document:
         "events": [{"name": event.name, "t": event.t} for event in found.events],
         "final": _final(found),
         "energy": _energy(found),
+        "motion_forces": _motion_forces(found),
         "report": list(found.report),
     }
 
@@ -76,6 +83,19 @@ def _energy(found: Run) -> dict[str, float] | None:
         return energies
 
 
+def _motion_forces(found: Run) -> dict[str, dict[str, float]]:
+    """Return the least and the greatest force of each prescribed motion, and the last one."""
+    return {
+        name: {
+            "least": float(force.min()),
+            "greatest": float(force.max()),
+            "last": float(force[-1]),
+        }
+        for name, force in found.motion_forces.items()
+        if len(force)
+    }
+
+
 def show_run(page: Page, document: Document) -> None:
     """Show a document of a run to people."""
     first, last = document["time"]
@@ -96,6 +116,14 @@ def show_run(page: Page, document: Document) -> None:
         page.heading("energy, J")
         rows = [(name, f"{value:.8g}") for name, value in document["energy"].items()]
         page.table(("at", "value"), rows, numbers=("value",))
+    if document["motion_forces"]:
+        page.heading("forces of motion, N or N m")
+        titles = ("name", "least", "greatest", "last")
+        rows = [
+            (name, *(f"{force[title]:.6g}" for title in titles[1:]))
+            for name, force in document["motion_forces"].items()
+        ]
+        page.table(titles, rows, numbers=titles[1:])
 
 
 def _show_events(page: Page, events: list[Document]) -> None:
@@ -125,10 +153,90 @@ def _show_final(page: Page, final: dict[str, Any]) -> None:
         page.table(("name", group), rows[:SHOWN], numbers=(group,))
 
 
+def result_document(result: Result) -> Document:
+    """Return the result of a task as a document."""
+    return {
+        "task": result.task,
+        "mechanism": result.mechanism.name,
+        "rows": result.rows,
+        "report": list(result.report),
+        "facts": dict(result.facts),
+        "arrays": {name: _plain(array) for name, array in result.arrays.items()},
+    }
+
+
+def _plain(array: Any) -> Any:
+    """Return numbers as JSON has them: those that are none are null."""
+    if array.ndim:
+        return [_plain(row) for row in array]
+    return float(array) if np.isfinite(array) else None
+
+
+def show_result(page: Page, result: Result) -> None:
+    """Show the result of a task to people."""
+    page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
+    for line in result.report:
+        page.text(line)
+    page.text("")
+    page.text(result.table())
+
+
 def show_written(page: Page, files: Sequence[str]) -> None:
     """Show to which files results went."""
     for file in files:
         page.text(f"written to {file}")
+
+
+# --- columns over time --------------------------------------------------------------------------
+
+
+USUAL = ("q", "qd", "tau")
+MOST_ROWS = 1001
+"""The most times of a series that is printed; files have all."""
+MOST_COLUMNS = 200
+
+
+def run_series(found: Run, names: Sequence[str]) -> dict[str, Array]:
+    """Return columns over time by name, as files have them; q.elbow is one, q are all of q.
+
+    Without names they are states, efforts and forces of motions. Of many times some are left out,
+    evenly.
+    """
+    wanted = [*USUAL, *(f"motion_force({name})" for name in found.motion_forces)]
+    columns = {"t": found.t}
+    for name in split_list(names) or wanted:
+        columns |= _columns(found, name)
+    if len(columns) > MOST_COLUMNS:
+        message = f"there would be {len(columns)} columns"
+        remedy = f"name some, at most {MOST_COLUMNS}: --table q.elbow energy"
+        raise ReadError(message, element="--table", remedy=remedy)
+    rows = np.unique(np.linspace(0, max(len(found.t) - 1, 0), MOST_ROWS).round().astype(int))
+    return {name: column[rows[: len(column)]] for name, column in columns.items()}
+
+
+def quantity_of(column: str) -> str:
+    """Return the quantity that a column belongs to: q of q.elbow, pose(tool) of pose(tool)[1,4]."""
+    return column.partition("[")[0] if "(" in column else re.split(r"[.\[]", column)[0]
+
+
+def _columns(found: Run, name: str) -> dict[str, Array]:
+    """Return the columns of a quantity, or the one with a name."""
+    quantity = quantity_of(name)
+    columns = columns_of(ResultRecord({quantity: found.output(quantity)}, (), {}), found.mechanism)
+    if name in (quantity, *columns):
+        return columns if name == quantity else {name: columns[name]}
+    raise Given(name, "--table").unknown("column", columns)
+
+
+def show_series(page: Page, series: Mapping[str, Array], rows: int) -> None:
+    """Show columns over time to people, but efforts that are zero all the time."""
+    page.text()
+    shown = {name: x for name, x in series.items() if not name.startswith("tau.") or x.any()}
+    titles, count = tuple(shown), len(series["t"])
+    numbers = [[f"{value:.6g}" for value in column] for column in shown.values()]
+    page.table(titles, list(zip(*numbers, strict=True)), numbers=titles)
+    if count < rows:
+        page.text(f"{count} of {rows} times; --every sets them, and files of --out have all")
 
 
 # --- many motions -------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ nearly Sethi and Ullman's rule).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from chainform.graph import CALLS, FLOAT, Graph
 
@@ -41,13 +42,47 @@ class Definitions:
 
     def terms(self, v: int) -> list[tuple[float, list[int]]]:
         """Return the terms of a sum: coefficient, and factors, as often as they occur."""
-        found: list[tuple[float, list[int]]] = []
-        for t in range(self._term_start[v], self._term_start[v + 1]):
-            factors: list[int] = []
-            for f in range(self._factor_start[t], self._factor_start[t + 1]):
-                factors += [self._factor[f]] * self._power[f]
-            found.append((self._numbers[self._coefficient[t]], factors))
-        return found
+        return [self._term(t) for t in self._terms_of(v)]
+
+    def _terms_of(self, v: int) -> range:
+        return range(self._term_start[v], self._term_start[v + 1])
+
+    def _term(self, t: int) -> tuple[float, list[int]]:
+        factors: list[int] = []
+        for f in range(self._factor_start[t], self._factor_start[t + 1]):
+            factors += [self._factor[f]] * self._power[f]
+        return self._numbers[self._coefficient[t]], factors
+
+    def term_order(self, v: int) -> list[int]:
+        """Return in which order the terms of a sum are added, counted from 0.
+
+        What is there first is added first, so that nothing waits for the last term but one
+        addition. The first term is one that is not subtracted, if there is any.
+        """
+        terms = self.terms(v)
+        order = sorted(range(len(terms)), key=lambda k: _product_time(terms[k], self.times))
+        first = next((k for k in order if terms[k][0] >= 0), None)
+        return order if first is None else [first, *(k for k in order if k != first)]
+
+    @cached_property
+    def times(self) -> list[int]:
+        """After how many operations, one after the other, each variable is there.
+
+        Sines and cosines of inputs are computed together, and before everything else.
+        """
+        times = [0] * len(self.calls)
+        for v in sorted(range(len(times)), key=self.levels.__getitem__):
+            call = self.calls[v]
+            if call:
+                own = 0 if call in ("sin", "cos") else CALL_TIME
+                times[v] = times[self.arguments[v]] + own
+                continue
+            total = 0
+            for k, time in enumerate(sorted(_product_time(t, times) for t in self.terms(v))):
+                # A product is added in the operation that makes it.
+                total = max(total, time - 1) + 1 if k else time
+            times[v] = total
+        return times
 
     def needs(self, v: int) -> list[int]:
         """Return the variables that a definition names, each once."""
@@ -63,6 +98,22 @@ class Definitions:
             return 30
         first, last = self._term_start[v], self._term_start[v + 1]
         return self._factor_start[last] - self._factor_start[first] + last - first
+
+
+CALL_TIME = 4
+"""Operations that a root or a quotient is worth."""
+
+
+def _product_time(term: tuple[float, list[int]], times: Sequence[int]) -> int:
+    """Return after how many operations a product is there."""
+    coefficient, factors = term
+    waiting = sorted(times[v] for v in factors)
+    if not waiting:
+        return 0
+    total = waiting[0] + (abs(coefficient) != 1.0)
+    for time in waiting[1:]:
+        total = max(total, time) + 1
+    return total
 
 
 # --- order ----------------------------------------------------------------------------------------

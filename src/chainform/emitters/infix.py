@@ -153,6 +153,7 @@ class Formulas:
     def __init__(self, graph: Graph, syntax: Syntax, taken: Iterable[str] = ()) -> None:
         self.graph = graph
         self.syntax = syntax
+        self._definitions = Definitions(graph)
         self._names = safe_names(graph.names, syntax, [*taken, *GROUPS])
         self._numbers = [syntax.number(abs(k)) for k in graph.coefficients]
 
@@ -172,7 +173,8 @@ class Formulas:
             form = syntax.calls.get(function, f"{function}({{0}})")
             value = form.format(self._factor(int(self.graph.argument[v])))
             return [syntax.define.format(name=name, value=value)]
-        terms = sorted(self.graph.terms(v), key=lambda term: term.coefficient < 0)
+        given = self.graph.terms(v)
+        terms = [given[k] for k in self._definitions.term_order(v)]
         if len(terms) <= MOST_TERMS:
             return [syntax.define.format(name=name, value=self._sum(terms))]
         return self._long(name, terms)

@@ -56,6 +56,8 @@ class Package:
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Lines about the entries of each group of inputs: names, units, frames."""
     cases: tuple[Case, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What the entries of groups of inputs are called; qdd and tau have the names of qd."""
     patterns: Mapping[str, RowPattern] = field(default_factory=dict[str, RowPattern])
     """The entries of sparse results."""
     precision: str = "float64"
@@ -81,6 +83,13 @@ class Package:
     def tolerance(self) -> float:
         """What rounding may change of a result, as a share of the largest one."""
         return 2e-4 if self.is_single else 1e-11
+
+
+def name_tables(package: Package) -> dict[str, tuple[str, ...]]:
+    """Return the names of the entries of arguments as tables q_names, qd_names, ..."""
+    functions = {function.name for function in package.functions}
+    tables = {f"{group}_names": names for group, names in package.names.items()}
+    return {table: names for table, names in tables.items() if table not in functions}
 
 
 def label(function: Function, result: int) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chainform.expressions.types import (
         CONSTANTS,
         FUNCTIONS,
+        POSITIONS,
         RATE,
         Apply,
         Binary,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONSTANTS",
     "FUNCTIONS",
+    "POSITIONS",
     "RATE",
     "Apply",
     "Binary",

@@ -4,8 +4,9 @@
     product = sign { ("*" | "/") sign }
     sign    = ("+" | "-") sign | power
     power   = atom [ ("^" | "**") sign ]
-    atom    = number | "pi" | name | rate | function "(" sum { "," sum } ")" | "(" sum ")"
-    rate    = "der" "(" name ")"
+    atom    = number | "pi" | name | rate | place | function "(" sum { "," sum } ")" | "(" sum ")"
+    rate    = "der" "(" ( name | place ) ")"
+    place   = ("x" | "y" | "z") "(" name ")"
 
 So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed. A sum or a
 product may have any number of operands; only brackets, calls, signs and exponents nest.
@@ -29,6 +30,7 @@ from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
     MAX_DEPTH,
+    POSITIONS,
     RATE,
     Apply,
     Binary,
@@ -304,6 +306,8 @@ class _Parser:
             return self.rate()
         if name in FUNCTIONS and is_call:
             return self.call(name, level)
+        if self.is_place():
+            return Identifier(self.place()), 1
         if is_call:
             raise self.unknown_function(name)
         self.index += 1
@@ -317,10 +321,28 @@ class _Parser:
         if self.token.kind != "name":
             remedy = "write der(phi) with the name of a coordinate; its rate is meant"
             raise self.fail(f"expected the name of a coordinate, found {self.next_text()}", remedy)
-        name = self.token.text
-        self.index += 1
+        name = self.place() if self.is_place() else self.bare_name()
         self.expect_close("')'")
         return Identifier(f"{RATE}({name})"), 1
+
+    def is_place(self) -> bool:
+        """Tell whether `x(name)` comes next; x, y and z may still be names of something."""
+        following = self.tokens[self.index + 1 : self.index + 4]
+        if self.token.text not in POSITIONS or len(following) < 3:
+            return False
+        opening, inner, closing = following
+        return opening.text == "(" and inner.kind == "name" and closing.text == ")"
+
+    def place(self) -> str:
+        """Read the coordinate of a frame."""
+        axis, frame = self.token.text, self.tokens[self.index + 2].text
+        self.index += 4
+        return f"{axis}({frame})"
+
+    def bare_name(self) -> str:
+        name = self.token.text
+        self.index += 1
+        return name
 
     def call(self, name: str, level: int) -> _Sized:
         start = self.token
@@ -344,4 +366,6 @@ class _Parser:
 
     def unknown_function(self, name: str) -> ReadError:
         known = f"the functions are {', '.join(FUNCTIONS)}; a product is a*(b)"
+        if name in POSITIONS:
+            known += f"; the position of a frame is {name}(tip), with its name alone"
         return self.fail(f"there is no function named {name!r}", near(name, FUNCTIONS) + known)

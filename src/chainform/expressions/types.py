@@ -34,6 +34,8 @@ CONSTANTS: frozenset[str] = frozenset({"pi"})
 """The names that stand for a fixed number and so cannot name a parameter."""
 RATE = "der"
 """The word for a rate: `der(phi)` is a symbol of its own, the rate of the coordinate phi."""
+POSITIONS = ("x", "y", "z")
+"""The words for coordinates of a frame: `x(tip)` is a symbol of its own, and so is its rate."""
 MAX_DEPTH = 100
 """The greatest depth of an expression tree; it keeps every recursion over a tree short."""
 
@@ -56,7 +58,8 @@ class Constant:
 class Identifier:
     """The name of a parameter, a coordinate or time; what it means is the reader's business.
 
-    The rate of a coordinate is a symbol as well, with the name `der(phi)`.
+    The rate of a coordinate is a symbol as well, with the name `der(phi)`, and so are the position
+    of a frame and its rate, `x(tip)` and `der(x(tip))`.
     """
 
     name: str

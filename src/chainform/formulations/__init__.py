@@ -35,7 +35,7 @@ from chainform.formulations.shared.forces import generalised_forces, passive_for
 from chainform.formulations.shared.independent_rates import is_bound
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
-from chainform.formulations.shared.loop_rows import rows_of, turn_cosine
+from chainform.formulations.shared.loop_rows import rows_of, turn_cosines
 from chainform.formulations.shared.motion_equations import MotionEquations
 from chainform.formulations.shared.options import (
     OF_ROWS,
@@ -262,7 +262,7 @@ __all__ = [
     "seams",
     "shares_of",
     "solve",
-    "turn_cosine",
+    "turn_cosines",
     "uses_elements",
     "with_derivatives",
 ]

@@ -30,7 +30,7 @@ from functools import cache
 from itertools import product as pairs
 from math import prod
 
-from chainform.formulations.shared.closure_jacobian import Closure, Columns
+from chainform.formulations.shared.closure_jacobian import Closure
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
@@ -43,6 +43,7 @@ from chainform.formulations.shared.outputs import (
     label,
 )
 from chainform.formulations.shared.scope import refuse_quaternions
+from chainform.formulations.shared.world import Columns
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale

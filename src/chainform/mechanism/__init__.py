@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         amounts_of,
         has_base_bodies,
         lacks_inertia,
+        names_behind,
         names_in,
         refuse_moments,
     )
@@ -59,7 +60,20 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
+    from chainform.mechanism.joints import JOINTS, plane_of
+    from chainform.mechanism.laws import (
+        TIME,
+        FrameCoordinate,
+        LawReader,
+        Meaning,
+        Order,
+        frame_coordinate_of,
+        frames_in,
+        group_of,
+        meaning_of,
+        meanings_of,
+        symbol_of,
+    )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
@@ -92,6 +106,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.records import (
         GROUND,
         IDENTITY,
+        LOOP_ROWS,
         ONE,
         ZERO,
         ZERO_MATRIX,
@@ -109,6 +124,7 @@ if TYPE_CHECKING:
         JointKind,
         Limits,
         Loop,
+        LoopRows,
         Matrix3,
         Note,
         Number,
@@ -123,11 +139,13 @@ if TYPE_CHECKING:
     from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
+    "JOINTS",
     "AT_REST",
     "DEFAULT_GRAVITY",
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "LOOP_ROWS",
     "INERTIAL",
     "ONE",
     "PAIRS",
@@ -158,6 +176,7 @@ __all__ = [
     "ForceElement",
     "ForcePiece",
     "Frame",
+    "FrameCoordinate",
     "Friction",
     "InertiaElement",
     "InertialElement",
@@ -166,13 +185,16 @@ __all__ = [
     "LawReader",
     "Limits",
     "Loop",
+    "LoopRows",
     "Matrix3",
+    "Meaning",
     "Mechanism",
     "MechanismBuilder",
     "MomentElement",
     "Note",
     "Number",
     "NumberLike",
+    "Order",
     "Parameter",
     "Poses",
     "Reader",
@@ -196,7 +218,10 @@ __all__ = [
     "exact_rotation",
     "float_of",
     "float_vector",
+    "frame_coordinate_of",
+    "frames_in",
     "freedom_text",
+    "group_of",
     "has_base_bodies",
     "in_base",
     "is_law_of_time",
@@ -207,6 +232,7 @@ __all__ = [
     "meanings_of",
     "motion_units",
     "moved_inertia",
+    "names_behind",
     "names_in",
     "native_table",
     "number_of",
@@ -214,6 +240,7 @@ __all__ = [
     "numeric_loops",
     "numeric_tree",
     "parametrise",
+    "plane_of",
     "poses_of",
     "reader_of",
     "refuse_moments",
@@ -222,6 +249,7 @@ __all__ = [
     "short_text",
     "square_root",
     "sum_of",
+    "symbol_of",
     "symbols_in",
     "unit_inertia",
     "with_named_numbers",

@@ -24,7 +24,8 @@ def reader_of(mechanism: MechanismData) -> Reader:
 
 def law_reader(mechanism: MechanismData, further: Collection[str] = ()) -> LawReader:
     """Return what reads laws of a mechanism; `further` are names that the caller understands."""
-    return LawReader(reader_of(mechanism), mechanism.coordinates, mechanism.rates, further)
+    names = (mechanism.coordinates, mechanism.rates, further)
+    return LawReader(reader_of(mechanism), *names, frames=mechanism.frame_names)
 
 
 def finder_of(mechanism: MechanismData) -> Register:

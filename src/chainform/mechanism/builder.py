@@ -125,14 +125,16 @@ class BuilderMethods(ElementMethods):
         closing: object,
         target: object = None,
         basic: object = None,
+        length: object = None,
     ) -> Self:
-        """Add a loop: `closing` and `target` are tables {segment, point, rotation}.
+        """Add a loop: `closing` and `target` are tables {segment, point, rotation, axis}.
 
-        `kind` is `point` or `frame`; without a target the loop closes on the ground's origin;
-        `basic` lists the coordinates chosen as independent.
+        `kind` is the joint that closes it: point (or spherical), frame, revolute, prismatic,
+        cylindrical, universal, planar, or distance with a `length` (m). Without a target the loop
+        closes on the ground's origin; `basic` lists the coordinates chosen as independent.
         """
         fields = {"name": name, "kind": kind, "closing": closing, "target": target, "basic": basic}
-        return self.loop_table(fields)
+        return self.loop_table({**fields, "length": length})
 
     def loop_table(self, table: Mapping[str, object]) -> Self:
         """Add a loop given as a table of the native file."""
@@ -243,11 +245,12 @@ class BuilderMethods(ElementMethods):
         maker = LoopMaker(mechanism, register, last_segment, reader)
         loops, frames = maker.loops(self._loops), maker.frames(self._frames)
         springs = springs_from(self._springs, maker)
-        forces = forces_from(self._forces, mechanism, reader)
         actuators = actuators_from(self._actuators, mechanism, reader)
-        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs, forces=forces)
+        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs)
         mechanism = replace(mechanism, actuators=actuators)
         mechanism = with_elements(mechanism, self._model, reader)
+        # Laws of forces name frames, those of elements as well.
+        mechanism = replace(mechanism, forces=forces_from(self._forces, mechanism, reader))
         notes = (*reader.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         known = (
             replace(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from chainform.errors import DeriveError, Error
 from chainform.expressions import symbols_of
-from chainform.mechanism.components import InertiaElement, InertialElement
+from chainform.mechanism.components import Element, InertiaElement, InertialElement
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.laws import meaning_of, parameters_in
+from chainform.mechanism.laws import frame_coordinate_of, meaning_of, parameters_in
 from chainform.mechanism.numbers import numbers_in, symbols_in
 from chainform.mechanism.records import ZERO, ZERO_MATRIX, ZERO_VECTOR, Body, Note, Number
 
@@ -30,7 +30,7 @@ def element_remarks(mechanism: MechanismData) -> Iterator[Note]:
 
 def _idle_coordinates(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of coordinates that no mass depends on: their rows of the mass matrix are zero."""
-    names = _with_definitions(mechanism, _names_of_masses(mechanism))
+    names = names_behind(mechanism, mechanism.elements, _names_of_masses(mechanism))
     meanings = [meaning_of(name, mechanism.coordinates, mechanism.rates) for name in names]
     moving = {meaning.index for meaning in meanings if meaning is not None and meaning.group == "q"}
     for index, name in enumerate(mechanism.coordinates):
@@ -54,15 +54,23 @@ def _names_of_masses(mechanism: MechanismData) -> frozenset[str]:
     return names
 
 
-def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozenset[str]:
-    """Return the names, and those in the definitions that they stand for."""
+def names_behind(
+    mechanism: MechanismData, elements: Sequence[Element], names: Iterable[str]
+) -> frozenset[str]:
+    """Return the names, and those in the definitions and chains of frames that they stand for."""
     laws = {definition.name: definition.law for definition in mechanism.definitions}
+    frames = {e.name: e for e in elements if isinstance(e, InertialElement)}
     waiting, reached = list(names), set(names)
     while waiting:
         name = waiting.pop()
-        new = symbols_in(laws[name]) - reached if name in laws else frozenset[str]()
-        reached |= new
-        waiting += new
+        behind = symbols_in(laws[name]) if name in laws else frozenset[str]()
+        coordinate = frame_coordinate_of(name)
+        frame = frames.get(coordinate.frame) if coordinate is not None else None
+        while frame is not None:
+            behind |= symbols_in(frame.chain)
+            frame = frames.get(frame.on)
+        waiting += behind - reached
+        reached |= behind
     return frozenset(reached)
 
 
@@ -71,7 +79,7 @@ def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozen
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
 """Fields of springs and elements that are not negative; an inertia that is a matrix is none."""
-SLIGHT = Fraction(1, 10**9)
+SLIGHT = 1e-9
 """A determinant of the inertia that is a smaller share of the cube of its trace is none."""
 
 
@@ -204,15 +212,21 @@ def lacks_inertia(mechanism: MechanismData) -> bool:
 
 
 def _has_inertia(body: Body) -> bool:
-    """Whether mass and inertia are numbers, and those of a body that has some about every axis."""
+    """Whether mass and inertia are numbers, and those of a body that has some about every axis.
+
+    Doubles tell it: the bound is far above their rounding, and what they cannot hold has none.
+    """
     (a, d, e), (_, b, f), (_, _, c) = body.inertia
     numbers = [n for n in (body.mass, a, b, c, d, e, f) if isinstance(n, Fraction)]
     if len(numbers) < 7 or body.moment != ZERO_VECTOR:
         return False
-    mass, a, b, c, d, e, f = numbers
-    minor = a * b - d * d
-    whole = c * minor - a * f * f - b * e * e + 2 * d * e * f
-    return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
+    try:
+        mass, a, b, c, d, e, f = map(float, numbers)
+        minor = a * b - d * d
+        whole = c * minor - a * f * f - b * e * e + 2 * d * e * f
+        return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
+    except OverflowError:
+        return False
 
 
 def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
@@ -227,7 +241,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
         if joint.friction is not None:
             yield from (joint.friction.viscous, joint.friction.coulomb)
     for loop in mechanism.loops:
-        yield from (*loop.closing.point, *loop.target.point)
+        yield from loop.numbers
     for frame in mechanism.frames:
         yield from frame.point
     for spring in mechanism.springs:

@@ -17,6 +17,7 @@ from chainform.mechanism.components import (
     Constraint,
     Definition,
     Element,
+    InertialElement,
     QuasiVelocity,
 )
 from chainform.mechanism.records import (
@@ -135,6 +136,13 @@ class MechanismData:
             if segment.parent != GROUND:
                 rows[segment.parent].append(index)
         return tuple(tuple(row) for row in rows)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """The names of all frames: of the file, of segments, of elements, and the ground."""
+        elements = (e.name for e in self.elements if isinstance(e, InertialElement))
+        named = (*self.frames, *self.segments)
+        return (*(one.name for one in named), *elements, "ground")
 
     def frame(self, name: str) -> Frame:
         """Return a named frame; the name of a segment stands for the frame of its body."""

@@ -35,7 +35,7 @@ from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_chain import GEOMETRY
 from chainform.mechanism.element_reader import ElementReader
 from chainform.mechanism.element_references import check_references
-from chainform.mechanism.laws import LawReader, meaning_of, meanings_of, nonlinear_part
+from chainform.mechanism.laws import LawReader, group_of, meanings_of, nonlinear_part
 from chainform.mechanism.numbers import symbols_in
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ZERO, Coordinate, Number, Segment
@@ -82,9 +82,9 @@ def _groups_in(law: Number, laws: LawReader) -> set[str]:
     if isinstance(law, Fraction):
         return groups
     for name in symbols_of(law):
-        meaning = meaning_of(name, laws.coordinates, laws.rates)
-        if meaning is not None:
-            groups.add(meaning.group)
+        group = group_of(name, laws.coordinates, laws.rates)
+        if group is not None:
+            groups.add(group)
         elif name in laws.further:
             groups.add("definition")
     return groups
@@ -92,8 +92,7 @@ def _groups_in(law: Number, laws: LawReader) -> set[str]:
 
 def _check_linear(law: Number, given: Given, laws: LawReader) -> None:
     def is_rate(name: str) -> bool:
-        meaning = meaning_of(name, laws.coordinates, laws.rates)
-        return meaning is not None and meaning.group == "qd"
+        return group_of(name, laws.coordinates, laws.rates) == "qd"
 
     part = nonlinear_part(law, is_rate)
     if part is not None:
@@ -195,7 +194,7 @@ def definitions_from(
         check_name(name, law, laws)
         if name in unknowns:
             raise law.error("an unknown force has this name", "rename one of them")
-    inner = LawReader(reader, laws.coordinates, laws.rates, tuple(table))
+    inner = replace(laws, further=tuple(table))
     read = {name: inner.law(law, GEOMETRY) for name, law in given.items()}
     needs = {name: symbols_in(law) & read.keys() for name, law in read.items()}
     try:
@@ -250,13 +249,15 @@ def with_elements(
 ) -> MechanismData:
     """Return the mechanism with an element model, checked."""
     plain = LawReader(reader, mechanism.coordinates, mechanism.rates)
+    named = (ElementReader(plain).frame_name(one, k) for k, one in enumerate(model.elements, 1))
+    frames = (*mechanism.frame_names, *(name for name in named if name is not None))
+    plain = replace(plain, frames=frames)
     unknowns = unknowns_from(model.unknowns, plain)
     definitions = definitions_from(model.definitions, plain, unknowns)
-    names = tuple(definition.name for definition in definitions)
-    laws = LawReader(reader, mechanism.coordinates, mechanism.rates, names)
+    laws = replace(plain, further=tuple(definition.name for definition in definitions))
     inner = ElementReader(laws, unknowns)
     elements = tuple(inner.element(one, k) for k, one in enumerate(model.elements, 1))
-    check_references(elements, mechanism, reader)
+    check_references(elements, replace(mechanism, definitions=definitions), reader)
     constraints = constraints_from(model.constraints, laws)
     return replace(
         mechanism,

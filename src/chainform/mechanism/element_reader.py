@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chainform.given import Given
@@ -28,6 +28,9 @@ from chainform.mechanism.records import ZERO, ZERO_VECTOR, Number, Vector3
 from chainform.mechanism.segments import GROUND_NAME
 from chainform.mechanism.tables import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 
+FRAME_KINDS = ("frame", "point", "body")
+"""The kinds of elements that have a frame of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class ElementReader:
@@ -47,11 +50,20 @@ class ElementReader:
 
     def element(self, value: object, number: int) -> Element:
         """Return one element; without a name it is called by its kind and number."""
+        kind, name, table = self._named(value, number)
+        return _READERS[kind](self, table, name)
+
+    def frame_name(self, value: object, number: int) -> str | None:
+        """Return the name of an element that is a frame, None for one of another kind."""
+        kind, name, _ = self._named(value, number)
+        return name if kind in FRAME_KINDS else None
+
+    def _named(self, value: object, number: int) -> tuple[str, str, Given]:
+        """Return kind, name and table of an element."""
         given = self._table(self.reader.given(value, f"element {number}"))
         kind = given["kind"].choice(tuple(FIELDS), "element of the kind")
         name = given["name"].name() if given.has("name") else f"{kind}{number}"
-        table = given.at(f"element {name!r}").table(FIELDS[kind] | COMMON_FIELDS)
-        return _READERS[kind](self, table, name)
+        return kind, name, given.at(f"element {name!r}").table(FIELDS[kind] | COMMON_FIELDS)
 
     def _table(self, given: Given) -> Given:
         """Return a table, made of the short form where the element is given in that."""
@@ -188,8 +200,7 @@ class ElementReader:
         """Return a law of coordinates, rates, time and unknowns, linear in the unknowns."""
         further = (*self.laws.further, *self.unknowns)
         hint = "; a force that is to be found is listed under unknowns"
-        laws = LawReader(self.reader, self.laws.coordinates, self.laws.rates, further, hint)
-        law = laws.law(given)
+        law = replace(self.laws, further=further, hint=hint).law(given)
         part = nonlinear_part(law, lambda name: name in self.unknowns)
         if part is not None:
             message = f"{part} is not linear in the unknown forces"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
+from chainform.mechanism.checks import names_behind
 from chainform.mechanism.components import (
     WORLD,
     Definition,
@@ -22,11 +23,14 @@ from chainform.mechanism.components import (
     MomentElement,
 )
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.laws import Order, moved_law
+from chainform.mechanism.laws import Order, frames_in, moved_law
 from chainform.mechanism.numbers import symbols_in, with_numbers
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import Number
 from chainform.mechanism.segments import GROUND_NAME
+
+MOST_NESTED = 40
+"""How often the chain of a frame may name a frame whose chain names another one, and so on."""
 
 
 def check_references(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:
@@ -46,7 +50,25 @@ def check_references(elements: Sequence[Element], mechanism: MechanismData, read
             if name not in allowed:
                 where = f"{_where(element.name)}, {field}"
                 raise reader.given(name, where).unknown("frame named", allowed)
-    _check_circles(own, reader)
+    remedy = "let one of them stand on the ground"
+    _check_circles({name: [on] for name, on in own.items()}, "stand on", remedy, reader)
+    if frames_in(symbols_in((elements, mechanism.definitions))):
+        _check_chains(elements, mechanism, reader)
+
+
+def _check_chains(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:
+    """Refuse frames whose chains name one another in a circle, or too deep; none stands so."""
+    own = {e.name: e for e in elements if isinstance(e, InertialElement)}
+    laws = {e.name: names_behind(mechanism, elements, symbols_in(e.chain)) for e in own.values()}
+    needs = {name: [own[name].on, *frames_in(symbols)] for name, symbols in laws.items()}
+    remedy = "let the chain of one of them name coordinates only"
+    depth: dict[str, int] = {}
+    for name in _check_circles(needs, "depend on", remedy, reader):
+        inner = [depth[frame] + 1 for frame in frames_in(laws.get(name, ()))]
+        depth[name] = max([*inner, depth[own[name].on] if name in own else 0])
+        if depth[name] > MOST_NESTED:
+            message = f"its chain names frames whose chains name frames, {MOST_NESTED} times over"
+            raise reader.error(message, _where(name), remedy)
 
 
 def names_of_frames(element: Element) -> list[str]:
@@ -97,13 +119,15 @@ def _names(element: Element) -> Iterator[tuple[str, str]]:
             return
 
 
-def _check_circles(own: dict[str, str], reader: Reader) -> None:
+def _check_circles(
+    needs: Mapping[str, Sequence[str]], relation: str, remedy: str, reader: Reader
+) -> list[str]:
+    """Return the frames in an order in which each comes after those that it needs."""
     try:
-        TopologicalSorter({name: [on] for name, on in own.items()}).prepare()
+        return list(TopologicalSorter(needs).static_order())
     except CycleError as error:
         circle = " -> ".join(str(name) for name in error.args[1])
-        remedy = "let one of them stand on the ground"
-        message = f"frames stand on one another in a circle: {circle}"
+        message = f"frames {relation} one another in a circle: {circle}"
         raise reader.error(message, "elements", remedy) from error
 
 
@@ -118,7 +142,7 @@ T = TypeVar("T")
 
 
 class _LostError(Exception):
-    """A law names a coordinate that the part does not have."""
+    """A law names a coordinate or a frame that the part does not have."""
 
 
 def with_elements_of(whole: MechanismData, part: MechanismData, root: str | None) -> MechanismData:
@@ -128,9 +152,10 @@ def with_elements_of(whole: MechanismData, part: MechanismData, root: str | None
     that has become the ground, None for the ground itself. Quasi-velocities stay only if all
     constraints do.
     """
-    work = _Part(whole, part)
-    definitions = work.definitions()
-    elements = work.elements(root)
+    work = _Part(whole, part, root)
+    definitions, elements = work.definitions(), work.elements()
+    while not work.has_frames_of(elements):
+        definitions, elements = work.definitions(), work.elements()
     constraints = work.carried(whole.constraints)
     quasi = work.carried(whole.quasi)
     complete = len(constraints) == len(whole.constraints) and len(quasi) == len(whole.quasi)
@@ -146,15 +171,30 @@ def with_elements_of(whole: MechanismData, part: MechanismData, root: str | None
     )
 
 
+def order_of(part: MechanismData, root: str | None) -> Order:
+    """Return the names of a part; where a segment `root` is its ground, the old one is none."""
+    frames = (name for name in part.frame_names if root is None or name != GROUND_NAME)
+    return Order(part.coordinates, part.rates, tuple(frames))
+
+
 class _Part:
     """Carries records over into the part, where that is possible."""
 
-    def __init__(self, whole: MechanismData, part: MechanismData) -> None:
+    def __init__(self, whole: MechanismData, part: MechanismData, root: str | None) -> None:
         self.whole = whole
         self.part = part
+        self.root = root
         self.old = Order(whole.coordinates, whole.rates)
-        self.new = Order(part.coordinates, part.rates)
         self.gone: set[str] = set()
+        self.new = self._order(whole.elements)
+
+    def _order(self, elements: Collection[Element]) -> Order:
+        return order_of(replace(self.part, elements=tuple(elements)), self.root)
+
+    def has_frames_of(self, elements: Collection[Element]) -> bool:
+        """Tell whether laws named frames of these elements only; from now on they may not else."""
+        before, self.new = self.new, self._order(elements)
+        return before == self.new
 
     def definitions(self) -> tuple[Definition, ...]:
         rest = self.carried(self.whole.definitions)
@@ -165,8 +205,8 @@ class _Part:
                 return rest
             rest = fewer
 
-    def elements(self, root: str | None) -> tuple[Element, ...]:
-        elements = self.whole.elements
+    def elements(self) -> tuple[Element, ...]:
+        elements, root = self.whole.elements, self.root
         if root is not None:
             elements = tuple(e for e in elements if GROUND_NAME not in names_of_frames(e))
             elements = tuple(renamed(e, {root: GROUND_NAME}) for e in elements)
@@ -181,7 +221,7 @@ class _Part:
             rest = fewer
 
     def carried(self, records: Collection[T]) -> tuple[T, ...]:
-        """Return the records whose laws name coordinates of the part only."""
+        """Return the records whose laws name coordinates and frames of the part only."""
         rest: list[T] = []
         for record in records:
             if symbols_in(record) & self.gone:

@@ -4,6 +4,8 @@
 |---------------------|--------------------------------------------------------------|
 | `phi`, `q3`         | a coordinate, by its name or its index                       |
 | `der(phi)`, `qd3`   | its rate; rates with names of their own go by these as well  |
+| `x(tip)`            | the coordinate x (y, z) of a frame or segment, world axes, m |
+| `der(x(tip))`       | its rate, m/s                                                |
 | `t`                 | time, s                                                      |
 | any other name      | a parameter                                                  |
 
@@ -16,7 +18,7 @@ Some laws must be linear in some of their names: unknown forces, rates.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -24,6 +26,7 @@ from typing import TypeAlias
 from chainform.expressions import (
     CONSTANTS,
     FUNCTIONS,
+    POSITIONS,
     RATE,
     Apply,
     Binary,
@@ -54,10 +57,45 @@ class Meaning:
     index: int
 
 
+@dataclass(frozen=True, slots=True)
+class FrameCoordinate:
+    """A component of the position of a frame in world axes (m), or of its velocity (m/s)."""
+
+    frame: str
+    axis: int
+    is_rate: bool
+
+
+def frame_coordinate_of(name: str) -> FrameCoordinate | None:
+    """Return the frame coordinate that `x(tip)` or `der(x(tip))` means; None for another name."""
+    match = re.fullmatch(rf"({RATE}\()?([{''.join(POSITIONS)}])\((\w+)\)(?(1)\))", name)
+    if match is None:
+        return None
+    return FrameCoordinate(match[3], POSITIONS.index(match[2]), match[1] is not None)
+
+
+def frames_in(symbols: Iterable[str]) -> frozenset[str]:
+    """Return the frames whose coordinates are among the symbols of laws."""
+    found = map(frame_coordinate_of, symbols)
+    return frozenset(one.frame for one in found if one is not None)
+
+
+def group_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> str | None:
+    """Return what a name in a law changes with, "q", "qd" or "t"; None for a parameter.
+
+    The position of a frame changes with coordinates, its velocity with rates.
+    """
+    frame = frame_coordinate_of(name)
+    if frame is not None:
+        return "qd" if frame.is_rate else "q"
+    meaning = meaning_of(name, coordinates, rates)
+    return None if meaning is None else meaning.group
+
+
 def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
     """Return what a name means in a law; None for a parameter, and where it could mean two things.
 
-    A law that was read names nothing of the second kind.
+    A law that was read names nothing of the second kind. A frame coordinate has no such meaning.
     """
     meanings = meanings_of(name, coordinates, rates)
     return meanings[0] if len(meanings) == 1 else None
@@ -65,6 +103,8 @@ def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> M
 
 def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> tuple[Meaning, ...]:
     """Return all that a name could mean in a law, each once; nothing for a parameter."""
+    if frame_coordinate_of(name) is not None:
+        return ()
     rate = re.fullmatch(rf"{RATE}\((\w+)\)", name)
     if rate is not None:
         return tuple(dict.fromkeys(_rates_of(rate[1], coordinates, rates)))
@@ -105,7 +145,7 @@ class LawReader:
     """Reads laws: knows the coordinates, the rates and, through `reader`, the parameters.
 
     `further` are names that only the caller understands, such as those of unknown forces; `hint`
-    is added to the error for an unknown name.
+    is added to the error for an unknown name. `frames` are the frames that have coordinates.
     """
 
     reader: Reader
@@ -113,6 +153,7 @@ class LawReader:
     rates: Sequence[str]
     further: Collection[str] = ()
     hint: str = ""
+    frames: Collection[str] = ()
 
     def law(self, given: Given, groups: Collection[str] = ("q", "qd", "t")) -> Number:
         """Return a number or an expression; names of inputs outside `groups` are refused."""
@@ -140,6 +181,10 @@ class LawReader:
             raise written.error(message, "rename the joint or coordinate")
 
     def _check(self, name: str, given: Given, groups: Collection[str]) -> None:
+        frame = frame_coordinate_of(name)
+        if frame is not None:
+            self._check_frame(name, frame, given, groups)
+            return
         meanings = meanings_of(name, self.coordinates, self.rates)
         known = name in self.reader.values or name in self.further
         if len(meanings) > 1:
@@ -155,6 +200,17 @@ class LawReader:
             raise given.error(message, f"allowed are {self._allowed(groups)}")
         if meaning is None and not known:
             raise given.error(f"{name!r} is not known here", self._remedy(name, groups))
+
+    def _check_frame(
+        self, name: str, frame: FrameCoordinate, given: Given, groups: Collection[str]
+    ) -> None:
+        if ("qd" if frame.is_rate else "q") not in groups:
+            what = "velocity" if frame.is_rate else "position"
+            message = f"{name!r} is the {what} of a frame and cannot stand here"
+            raise given.error(message, f"allowed are {self._allowed(groups)}")
+        if frame.frame not in self.frames:
+            unknown = given.holding(frame.frame).unknown("frame or segment named", self.frames)
+            raise given.error(f"{name!r}: {unknown.message}", unknown.remedy)
 
     def _described(self, meaning: Meaning) -> str:
         if meaning.group == "t":
@@ -179,6 +235,8 @@ class LawReader:
     def _allowed(self, groups: Collection[str]) -> str:
         """Return what may stand in a law, in words."""
         shown = [word for group, word in _SEVERAL.items() if group in groups]
+        if self.frames and "q" in groups:
+            shown.append("positions as x(tip)")
         if not self.coordinates:
             shown = [word for word in shown if word == TIME]
         return ", ".join([*shown, *list(self.further)[:SHOWN], "parameters, functions and numbers"])
@@ -191,19 +249,20 @@ SHOWN = 12
 
 
 def parameters_in(law: Number, coordinates: Sequence[str], rates: Sequence[str]) -> frozenset[str]:
-    """Return the names in a law that are neither coordinates nor rates nor time."""
+    """Return the names in a law that are no coordinates of joints or frames, no rates, nor time."""
     if isinstance(law, Fraction):
         return frozenset()
     names = symbols_of(law)
-    return frozenset(name for name in names if meaning_of(name, coordinates, rates) is None)
+    return frozenset(name for name in names if group_of(name, coordinates, rates) is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The names of coordinates and rates in the order of q and qd."""
+    """The names of coordinates and rates in the order of q and qd, and those of frames."""
 
     coordinates: Sequence[str]
     rates: Sequence[str]
+    frames: Collection[str] = ()
 
 
 def symbol_of(meaning: Meaning, order: Order) -> Identifier | None:
@@ -222,7 +281,7 @@ def symbol_of(meaning: Meaning, order: Order) -> Identifier | None:
 
 
 def moved_law(law: Number, old: Order, new: Order) -> Number | None:
-    """Return a law of one order of coordinates for another; None where one of them is missing.
+    """Return a law of one order for another; None where a coordinate or a frame is missing.
 
     None also where a name could mean two things in either order and has no clear substitute.
 
@@ -230,6 +289,8 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
     """
     if isinstance(law, Fraction):
         return law
+    if not frames_in(symbols_of(law)) <= set(new.frames):
+        return None
     replacements: dict[str, Identifier] = {}
     for symbol in symbols_of(law):
         meanings = meanings_of(symbol, old.coordinates, old.rates)

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of
 from chainform.mechanism.data import MechanismData
+from chainform.mechanism.joints import plane_of
 from chainform.mechanism.pose import (
     Array,
     NumericTree,
@@ -27,7 +27,15 @@ from chainform.mechanism.pose import (
     known_values,
     numeric_tree,
 )
-from chainform.mechanism.records import Attachment, JointKind, Loop, Note, Number
+from chainform.mechanism.records import (
+    IDENTITY,
+    Attachment,
+    JointKind,
+    Loop,
+    LoopRows,
+    Note,
+    Number,
+)
 
 CLOSED = 1e-7
 """The greatest gap of a closed loop, relative to the size of the mechanism (rad for frames)."""
@@ -40,13 +48,15 @@ _WORK = 20_000
 class NumericEnd:
     """One end of a loop in doubles: a point and a rotation on a segment, and the joints before it.
 
-    `path` holds the moving segments from the base to the end.
+    `path` holds the moving segments from the base to the end, `triad` in its columns u, v and n of
+    `LoopRows`, in the axes of the end.
     """
 
     segment: int
     point: Array
     rotation: Array
     path: tuple[int, ...]
+    triad: Array
 
     def position(self, poses: Poses) -> Array:
         """Return the point in base axes (m)."""
@@ -61,30 +71,71 @@ class NumericEnd:
 class NumericLoop:
     """A loop in doubles; `size` is the length by which its gap is measured (m)."""
 
-    kind: Literal["point", "frame"]
+    rows: LoopRows
     closing: NumericEnd
     target: NumericEnd
     size: float
+    length: float
 
     def gap(self, poses: Poses) -> Array:
-        """Return what is missing for closure: relative distances, for a frame also angles."""
-        distance = (self.closing.position(poses) - self.target.position(poses)) / self.size
-        if self.kind == "point":
+        """Return what is missing for closure: relative distances, then angles."""
+        apart, directions = self._apart(poses), self._directions(poses, self.rows.linear)
+        distance = directions @ apart / self.size
+        if self.length:
+            distance = (distance - self.length / self.size) / 2
+        if not self.rows.angular:
             return distance
-        turn = self.closing.frame(poses) @ self.target.frame(poses).T
-        return np.concatenate([distance, rotation_vector(turn)])
+        return np.concatenate([distance, self._turn(poses)])
+
+    def _turn(self, poses: Poses) -> Array:
+        """Return the angles between the ends, about the directions of the rows."""
+        a, b = self.closing.frame(poses), self.target.frame(poses)
+        if self.rows.angular == ("x", "y", "z"):
+            return rotation_vector(a @ b.T)
+        n_a, n_b = a @ self.closing.triad[:, 2], b @ self.target.triad[:, 2]
+        if self.rows.angular == ("cross",):
+            return np.array([n_a @ n_b])
+        turned = self._directions(poses, self.rows.angular) @ np.cross(n_b, n_a)
+        sine, cosine = float(np.linalg.norm(turned)), float(n_a @ n_b)
+        if sine > 1e-8:
+            return turned * (float(np.arctan2(sine, cosine)) / sine)
+        return turned if cosine > 0 else np.array([np.pi, 0.0])
+
+    def _apart(self, poses: Poses) -> Array:
+        return self.closing.position(poses) - self.target.position(poses)
+
+    def _directions(self, poses: Poses, names: tuple[str, ...]) -> Array:
+        """Return some directions of the rows in base axes, (names, 3)."""
+        match names:
+            case ("x", *_):
+                return np.eye(3)
+            case ("line",):
+                return self._apart(poses)[None] / self.length
+            case ("cross",):
+                first, second = (
+                    e.frame(poses) @ e.triad[:, 2] for e in (self.closing, self.target)
+                )
+                return np.cross(first, second)[None]
+            case _:
+                triad = (self.target.frame(poses) @ self.target.triad).T
+                return triad[["uvn".index(name) for name in names]]
 
     def jacobian(self, tree: NumericTree, poses: Poses, count: int) -> Array:
         """Return the derivative of the gap along the rates, for a small gap of the angles."""
         result = np.zeros((6, count))
         for end, sign in ((self.closing, 1.0), (self.target, -1.0)):
-            point = end.position(poses)
+            # Directions that turn with the target act on it where the closing point is.
+            at = self.closing if self.rows.turns_with_target else end
+            point = at.position(poses)
             for k in end.path:
                 columns = _twists(tree, poses, k, point)
                 columns[:3] /= self.size
                 first = tree.rates[k] or 0
                 result[:, first : first + columns.shape[1]] += sign * tree.ratios[k] * columns
-        return result[:3] if self.kind == "point" else result
+        linear = self._directions(poses, self.rows.linear) @ result[:3]
+        if not self.rows.angular:
+            return linear
+        return np.concatenate([linear, self._directions(poses, self.rows.angular) @ result[3:]])
 
 
 def _twists(tree: NumericTree, poses: Poses, k: int, point: Array) -> Array:
@@ -108,18 +159,31 @@ def numeric_loops(mechanism: MechanismData, tree: NumericTree) -> list[NumericLo
         moving = tuple(k for k in path if mechanism.segments[k].coordinate is not None)
         rotation = np.array([[float(entry) for entry in row] for row in attachment.rotation])
         point = float_vector(attachment.point, known)
-        return NumericEnd(attachment.segment, point, rotation, moving)
+        axis = attachment.axis or IDENTITY[2]
+        triad = np.array([*plane_of(axis), axis], dtype=np.float64).T
+        return NumericEnd(attachment.segment, point, rotation, moving, triad)
 
     ends = [(end(loop.closing), end(loop.target)) for loop in mechanism.loops]
-    lengths = [np.linalg.norm(tree.positions, axis=1).sum()]
+    own = [_length(loop, known) for loop in mechanism.loops]
+    lengths = [*own, np.linalg.norm(tree.positions, axis=1).sum()]
     lengths += [np.linalg.norm(e.point) for pair in ends for e in pair]
     slides = [kind is JointKind.PRISMATIC for kind in tree.kinds]
     lengths.append(np.abs(tree.offsets[slides]).sum())
     size = float(sum(lengths)) or 1.0
     return [
-        NumericLoop(loop.kind, closing, target, size)
-        for loop, (closing, target) in zip(mechanism.loops, ends, strict=True)
+        NumericLoop(loop.rows, closing, target, size, length)
+        for loop, (closing, target), length in zip(mechanism.loops, ends, own, strict=True)
     ]
+
+
+def _length(loop: Loop, known: Mapping[str, Fraction]) -> float:
+    """Return the length of a loop (m), 0 where it has none; parameters may have other values."""
+    length = 0.0 if loop.length is None else float_of(loop.length, known)
+    if loop.length is not None and not length > 0:
+        remedy = "give parameters values with which it is"
+        where = f"loop {loop.name!r}, length"
+        raise ReadError(f"the length {length:.6g} m is not positive", element=where, remedy=remedy)
+    return length
 
 
 def closed_pose(mechanism: MechanismData) -> Array | None:
@@ -240,7 +304,7 @@ def _entries(mechanism: MechanismData) -> Iterator[Number]:
     for segment in mechanism.segments:
         yield from (*segment.position, segment.ratio, segment.offset)
     for loop in mechanism.loops:
-        yield from (*loop.closing.point, *loop.target.point)
+        yield from loop.numbers
 
 
 def _free_names(mechanism: MechanismData, known: Mapping[str, Fraction]) -> list[str]:
@@ -275,28 +339,32 @@ def _check_loop(
     if not outward and not inward:
         if np.max(np.abs(numeric.gap(poses))) > CLOSED:
             raise ReadError(
-                "the loop cannot close: no joint lies between its ends, and they do not coincide",
+                "the loop cannot close: no joint lies between its ends, and they do not fit",
                 file=mechanism.file,
                 element=where,
                 remedy="correct the points, or attach the ends to other segments",
             )
         return [Note("warning", where, "no joint lies between its ends; it adds no condition")]
     kinds = {mechanism.segments[k].joint.kind for k in outward + inward}
-    if kinds <= {JointKind.REVOLUTE, JointKind.SPHERICAL}:
+    slides = numeric.rows.turns_with_target
+    if not slides and kinds <= {JointKind.REVOLUTE, JointKind.SPHERICAL}:
         joints = [poses.positions[k] for k in outward + inward[::-1]]
         start, end = numeric.closing.position(poses), numeric.target.position(poses)
-        _check_polygon([start, *joints, end], mechanism, where)
+        _check_polygon([start, *joints, end], numeric.length, mechanism, where)
     return _idle_basics(mechanism, loop, set(outward + inward))
 
 
-def _check_polygon(points: list[Array], mechanism: MechanismData, where: str) -> None:
+def _check_polygon(
+    points: list[Array], length: float, mechanism: MechanismData, where: str
+) -> None:
     """Refuse a loop one side of which is longer than the others together.
 
-    Neighbouring points lie on one rigid piece, so their distances are the same in every pose. The
+    Neighbouring points lie on one rigid piece, so their distances are the same in every pose, and
+    `length` is that of the first and the last point. The
     joints, revolute or spherical, may hold the sides back further, but they cannot make up for the
     length.
     """
-    sides = [float(np.linalg.norm(b - a)) for a, b in pairwise(points)]
+    sides = [length, *(float(np.linalg.norm(b - a)) for a, b in pairwise(points))]
     longest, others = max(sides), sum(sides) - max(sides)
     # Sides that are nothing but rounding are as long as that of the points.
     if longest > others + CLOSED * max(float(np.linalg.norm(point)) for point in points):

@@ -6,7 +6,7 @@ A force is Q(q, qd, t) on a coordinate, also piece by piece in time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chainform.given import Given
@@ -15,12 +15,14 @@ from chainform.mechanism.laws import TIME, LawReader
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import (
     GROUND,
+    LOOP_ROWS,
     ZERO,
     Attachment,
     Force,
     ForcePiece,
     Frame,
     Loop,
+    LoopRows,
     Number,
     Spring,
 )
@@ -29,10 +31,14 @@ from chainform.mechanism.tables import (
     ATTACHMENT_FIELDS,
     FORCE_FIELDS,
     FRAME_FIELDS,
+    LOOP_END_FIELDS,
     LOOP_FIELDS,
     PIECE_FIELDS,
     SPRING_FIELDS,
 )
+
+LOOP_WORDS = (*LOOP_ROWS, "spherical")
+"""The words for kinds of loops; a spherical joint is a point that two bodies share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +63,38 @@ class LoopMaker:
     def loop(self, value: object, number: int) -> Loop:
         """Return one loop; without a name it is called `loop` and its number."""
         name, table = self.reader.named(value, "loop", number, LOOP_FIELDS)
-        remedy = "'point' joins two points (3 equations), 'frame' two frames (6)"
-        kind = table["kind"].choice(("point", "frame"), "loop of the kind", remedy)
+        word = table["kind"].choice(LOOP_WORDS, "loop of the kind")
+        kind = "point" if word == "spherical" else word
+        rows = LOOP_ROWS[kind]
         closing = table.required("closing", "write closing = {segment = ..., point = [...]}")
-        return Loop(
-            name,
-            "point" if kind == "point" else "frame",
-            self.attachment(closing),
-            self.attachment(table["target"]),
-            self.basic(table["basic"]),
-        )
+        ends = self.loop_end(closing, rows), self.loop_end(table["target"], rows)
+        if kind == "prismatic" and ends[0].axis != ends[1].axis:
+            message = "the axes differ, though the two frames keep the same directions"
+            remedy = "write the same axis in both; turn one of the frames by rotation or rpy"
+            raise table["closing"].error(message, remedy)
+        return Loop(name, kind, *ends, self.basic(table["basic"]), self.length(table, kind))
+
+    def loop_end(self, given: Given, rows: LoopRows) -> Attachment:
+        """Return one end of a loop, with its axis where the kind has one."""
+        table = given.holding({} if not given.is_given else given.value).table(LOOP_END_FIELDS)
+        if not rows.has_axes and table.has("axis"):
+            raise table["axis"].error("a loop of this kind has no axis", "leave it out")
+        place = {key: entry for key, entry in table.value.items() if key != "axis"}
+        end = self.attachment(given.holding(place) if given.is_given else given)
+        if not rows.has_axes:
+            return end
+        remedy = 'write it in the axes of the end: axis = "z", or [0, 0, 1]'
+        return replace(end, axis=self.reader.axis(table.required("axis", remedy)))
+
+    def length(self, table: Given, kind: str) -> Number | None:
+        """Return the distance of the two points, where the kind has one."""
+        if kind == "distance":
+            remedy = "write the distance of the two points (m): length = 0.5"
+            return self.reader.number(table.required("length", remedy), above=0)
+        if table.has("length"):
+            remedy = 'leave it out, or choose the kind "distance"'
+            raise table["length"].error("a loop of this kind has no length", remedy)
+        return None
 
     def frames(self, tables: Sequence[Mapping[str, object]]) -> tuple[Frame, ...]:
         """Return the checked frames, in the order given."""
@@ -182,7 +210,8 @@ def forces_from(
     tables: Sequence[Mapping[str, object]], mechanism: MechanismData, reader: Reader
 ) -> tuple[Force, ...]:
     """Return the checked forces of a mechanism: those it has already, then those of tables."""
-    laws = LawReader(reader, mechanism.coordinates, mechanism.rates)
+    frames = mechanism.frame_names
+    laws = LawReader(reader, mechanism.coordinates, mechanism.rates, frames=frames)
     first = len(mechanism.forces) + 1
     made = (_force(table, number, mechanism, laws) for number, table in enumerate(tables, first))
     forces = (*mechanism.forces, *made)

@@ -161,7 +161,7 @@ class _Writer:
         }
         if loop.basic is not None:
             table["basic"] = [self.mechanism.coordinates[index] for index in loop.basic]
-        return table
+        return table if loop.length is None else table | {"length": loop.length}
 
     def frame(self, frame: Frame) -> Table:
         end = Attachment(frame.segment, frame.point, frame.rotation)
@@ -191,7 +191,7 @@ class _Writer:
             table["point"] = list(end.point)
         if end.rotation != IDENTITY:
             table["rotation"] = _matrix(end.rotation)
-        return table
+        return table if end.axis is None else table | {"axis": list(end.axis)}
 
 
 # --- parts that name nothing else -----------------------------------------------------------

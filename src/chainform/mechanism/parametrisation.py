@@ -264,7 +264,12 @@ class _Rewriting(Generic[Described]):
             gravity=self.gravity(),
             base=mapped_base(mechanism.base, plain),
             loops=tuple(
-                replace(loop, closing=_end(loop.closing, plain), target=_end(loop.target, plain))
+                replace(
+                    loop,
+                    closing=_end(loop.closing, plain),
+                    target=_end(loop.target, plain),
+                    length=None if loop.length is None else plain(loop.length),
+                )
                 for loop in mechanism.loops
             ),
             frames=tuple(

@@ -112,6 +112,8 @@ class Reader:
         for name in () if isinstance(result, Fraction) else sorted(symbols_of(result)):
             if name not in self.values:
                 remedy = near(name, self.values) + "declare it under parameters, or write a number"
+                if "(" in name:
+                    remedy = "write a number, or an expression of parameters; this is no law"
                 raise given.error(f"{name!r} is not a parameter", remedy)
         known = self.known(result, given)
         if known is not None and (least, above, most) != (-inf, -inf, inf):

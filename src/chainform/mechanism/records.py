@@ -192,31 +192,90 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A point (m) and a frame on a segment or on the ground, in the axes of that body."""
+    """A point (m) and a frame on a segment or on the ground, in the axes of that body.
+
+    `axis` is an exactly unit rational vector in the axes of the frame, where a loop needs one.
+    """
 
     segment: int
     point: Vector3 = ZERO_VECTOR
     rotation: Rotation = IDENTITY
+    axis: Axis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRows:
+    """The relative motions that a loop prevents: slides along some directions, turns about others.
+
+    x y z   world axes
+    u v n   a right-handed triad that turns with the target, n being its axis
+    cross   the axis of the closing body times that of the target
+    line    from the target point to the closing point
+    """
+
+    linear: tuple[str, ...]
+    angular: tuple[str, ...] = ()
+
+    @property
+    def has_axes(self) -> bool:
+        """Tell whether both ends need an axis."""
+        return not {"u", "n", "cross"}.isdisjoint((*self.linear, *self.angular))
+
+    @property
+    def turns_with_target(self) -> bool:
+        """Tell whether points slide against each other, along directions that the target turns."""
+        return not {"u", "n"}.isdisjoint(self.linear)
+
+    @property
+    def has_sense(self) -> bool:
+        """Tell whether rows of directions vanish after half a turn, too, where it is not closed."""
+        return len(self.angular) > 1
+
+
+LOOP_ROWS = {
+    "point": LoopRows(("x", "y", "z")),
+    "frame": LoopRows(("x", "y", "z"), ("x", "y", "z")),
+    "revolute": LoopRows(("x", "y", "z"), ("u", "v")),
+    "prismatic": LoopRows(("u", "v"), ("x", "y", "z")),
+    "cylindrical": LoopRows(("u", "v"), ("u", "v")),
+    "universal": LoopRows(("x", "y", "z"), ("cross",)),
+    "planar": LoopRows(("n",), ("u", "v")),
+    "distance": LoopRows(("line",)),
+}
+"""The kinds of loops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A closure: two points (three equations) or two frames (six equations) that must coincide.
+    """A closure of one of the kinds of LOOP_ROWS, as by a joint between two bodies.
 
     `closing` lies on the body that closes the loop, `target` on the body it is closed against.
-    `basic` holds the indices of the coordinates chosen as independent, None when not chosen.
+    `basic` holds the indices of the coordinates chosen as independent, None when not chosen;
+    a loop of the kind "distance" has a `length` (m).
     """
 
     name: str
-    kind: Literal["point", "frame"]
+    kind: str
     closing: Attachment
     target: Attachment
     basic: tuple[int, ...] | None = None
+    length: Number | None = None
+
+    @property
+    def rows(self) -> LoopRows:
+        """What the loop prevents."""
+        return LOOP_ROWS[self.kind]
 
     @property
     def equations(self) -> int:
         """How many equations the loop gives."""
-        return 3 if self.kind == "point" else 6
+        return len(self.rows.linear) + len(self.rows.angular)
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """All numbers that may name parameters."""
+        length = () if self.length is None else (self.length,)
+        return (*self.closing.point, *self.target.point, *length)
 
 
 @dataclass(frozen=True, slots=True)

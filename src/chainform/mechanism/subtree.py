@@ -15,7 +15,7 @@ from chainform.mechanism.checks import names_in, rechecked
 from chainform.mechanism.components import Actuator
 from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_references import with_elements_of
+from chainform.mechanism.element_references import order_of, with_elements_of
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.loop_closure import check_loops
@@ -161,10 +161,11 @@ class _Part:
             springs=tuple(filter(None, map(self.spring, whole.springs))),
             forces=(),
         )
-        part = replace(part, forces=self.forces(part), actuators=self.actuators(part))
+        part = replace(part, actuators=self.actuators(part))
         part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_inside()))
         root = None if self.root == GROUND else whole.segments[self.root].name
         part = with_elements_of(whole, part, root)
+        part = replace(part, forces=self.forces(part, order_of(part, root)))
         used = names_in(part)
         part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
         part = replace(part, notes=self.valid_notes(part))
@@ -232,10 +233,10 @@ class _Part:
         )
         return replace(spring, ends=ends)
 
-    def forces(self, part: MechanismData) -> tuple[Force, ...]:
-        """Return the forces on coordinates of the part whose laws name no others."""
+    def forces(self, part: MechanismData, new: Order) -> tuple[Force, ...]:
+        """Return the forces on coordinates of the part whose laws name no others, nor frames."""
         whole = self.whole
-        old, new = (Order(m.coordinates, m.rates) for m in (whole, part))
+        old = Order(whole.coordinates, whole.rates)
         forces: list[Force] = []
         for force in whole.forces:
             laws = [moved_law(law, old, new) for law in force.laws]

@@ -35,7 +35,7 @@ SYNONYMS = {
     "inertia_com": "inertia",
 }
 """Longer names that say the frame, as the reference files use them."""
-LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
+LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic", "length"})
 SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping", "preload"})
 PIECE_FIELDS = frozenset({"law", "from", "until"})
 FORCE_FIELDS = PIECE_FIELDS | {"name", "joint", "pieces"}
@@ -45,6 +45,7 @@ GENERAL_ACTUATOR_FIELDS = frozenset(
     | {"states", "signal"}
 )
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
+LOOP_END_FIELDS = ATTACHMENT_FIELDS | {"axis"}
 FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}
 MIMIC_FIELDS = frozenset({"joint", "ratio", "offset"})
 PARAMETER_FIELDS = frozenset({"value", "unit", "note"})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         request_in,
         select_outputs,
     )
-    from chainform.model.persistence import StoredRun
+    from chainform.model.persistence import Recorded, StoredRun
     from chainform.model.quantity import Quantity
     from chainform.model.quantity_results import Expanded, Sparsity
     from chainform.model.states import (
@@ -52,6 +52,7 @@ __all__ = [
     "Quantity",
     "Sparsity",
     "Store",
+    "Recorded",
     "StoredRun",
     "batch_shape",
     "block_named",

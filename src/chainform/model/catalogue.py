@@ -6,7 +6,7 @@ shapes that `show` prints and the tables of the documentation come from here.
 A unit is a formula of SI units and of
 
     u_i   rad, or m where rate i slides
-    v_i   m in rows 1 to 3 and rad in rows 4 to 6, counted anew for each loop
+    v_i   m in rows 1 to 3 and rad in rows 4 to 6; of a loop m in linear rows, rad in the others
     p_k   1 in columns 1 to 3 and m in column 4
 
 with the letters i, k, l for the indices of the entry, in this order. rad is 1. Where the unit
@@ -53,7 +53,7 @@ class OutputEntry:
 
 
 def _loop_rows(mechanism: Mechanism) -> int:
-    return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
+    return sum(loop.equations for loop in mechanism.loops)
 
 
 def _of_kind(mechanism: Mechanism, *, unilateral: bool) -> int:
@@ -76,7 +76,7 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
 }
 """The lengths that shapes are written with, for a mechanism.
 
-nv: rates; loops: 6 for each loop of frames and 3 for each of points; states and actuators;
+nv: rates; loops: equations of all loops; states and actuators;
 unknowns: unknown forces; constraints: bilateral, unilateral: the others; quasi: quasi-velocities;
 parameters: dynamic parameters, base: base parameters. Besides them, for matrices of small motions:
 small, their states, inputs, what acts on them, and entries, those of the output.

@@ -33,7 +33,7 @@ from chainform.mechanism import (
     motion_units,
     with_unit_quaternions,
 )
-from chainform.model.catalogue import CATALOGUE
+from chainform.model.catalogue import CATALOGUE, OutputEntry
 from chainform.model.names import letter_of
 from chainform.model.quantity_results import sparsity_of
 from chainform.model.states import entry_names, evaluate_states, group_length
@@ -51,9 +51,15 @@ NATIVE = "native"
 """The processor of this machine."""
 OWN_FILES = ("example", "makefile", "test")
 """Files of every folder, apart from the source."""
-CONVENTIONS = (
-    "Units are m, kg, s, N and rad. Axes are those of the world unless an output says otherwise.",
-    ROWS,
+AXES = "Axes are those of the world unless an output says otherwise."
+UNITS = {
+    "u_": "u_i is m where rate i slides, else rad",
+    "v_": "v_i is m in rows 1 to 3, rad in rows 4 to 6",
+    "p_": "p_k is 1 in columns 1 to 3, m in column 4",
+}
+"""What units of the catalogue depend on."""
+OF_QUATERNIONS = (
+    "Rates of joints with quaternions (x y z w), their accelerations and efforts: axes of the body."
 )
 
 
@@ -143,6 +149,7 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         _about(model, graph),
         {group: _lines(model, graph, group, length) for group, length in arguments.items()},
         tuple(_cases(model, graph, arguments, cases)),
+        dict(_entries(model, graph, arguments)),
         dict(_patterns(graph, names)),
         precision,
         sine,
@@ -209,35 +216,78 @@ def _operations(graph: Graph, outputs: Sequence[str]) -> str:
 
 def _about(model: ExportedModel, graph: Graph) -> tuple[str, ...]:
     revision = f", revision {model.origin}" if model.origin is not None else ""
+    has_quaternions = model.mechanism.nq > model.mechanism.nv
+    units = [entry.unit for entry, _ in map(_entry, graph.outputs) if entry is not None]
+    letters = [text for letter, text in UNITS.items() if any(letter in unit for unit in units)]
     return (
         f"{model.title}{revision}; written by chainform {VERSION}.",
         f"Operations of all outputs: {_operations(graph, list(graph.outputs))}.",
-        *CONVENTIONS,
+        f"{'; '.join(['Units are m, kg, s, N and rad', *letters])}.",
+        AXES,
+        *((OF_QUATERNIONS,) if has_quaternions else ()),
+        ROWS,
     )
 
 
 def _meaning(graph: Graph, name: str, output: str) -> Iterator[str]:
     shape = " x ".join(map(str, graph.block(output).shape)) or "1"
-    entry = CATALOGUE.get(parts_of(output).name)
+    entry, by = _entry(output)
     unit = f", {entry.unit}" if entry is not None and entry.unit else ""
+    unit += "".join(f" per unit of {each}" for each in by) if unit else ""
     yield f"{name} ({shape}{unit}): {output}"
     if entry is not None:
-        yield f"    {entry.meaning}: {entry.equation}"
+        yield f"    {'derivative of ' if by else ''}{entry.meaning}: {entry.equation}"
+
+
+def _entry(output: str) -> tuple[OutputEntry | None, list[str]]:
+    """Return what the catalogue has about an output, and by what that is differentiated."""
+    parts = parts_of(output)
+    if parts.name != "derivative" or parts.inside is None:
+        return CATALOGUE.get(parts.name), []
+    base, *by = parts.arguments
+    entry, before = _entry(base)
+    return entry, [*before, *by]
+
+
+def _entries(
+    model: ExportedModel, graph: Graph, arguments: Mapping[str, int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the names of the entries of groups of inputs; qdd and tau have those of qd."""
+    for group, length in arguments.items():
+        names = () if group in ("qdd", "tau", "t") else entry_names(model.mechanism, group)
+        if group == "parameter":
+            names = tuple(graph.inputs[v].name for v in parameters_of(graph))
+        if names and len(names) == length:
+            yield group, names
+
+
+def _loop_lines(mechanism: Mechanism) -> Iterator[str]:
+    """Yield a line about the forces of each loop, along the directions of its rows."""
+    first = 0
+    for loop in mechanism.loops:
+        parts = [f"force {' '.join(loop.rows.linear)} (N)"]
+        if loop.rows.angular:
+            parts.append(f"moment {' '.join(loop.rows.angular)} (N m)")
+        last = first + loop.equations - 1
+        yield f"[{first}..{last}] {loop.name}: {', '.join(parts)}, on the closing body"
+        first = last + 1
 
 
 def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple[str, ...]:
     """Return lines about the entries of a group of inputs."""
     mechanism = model.mechanism
     if group == "parameter":
+        units = {p.name: f" ({p.unit})" for p in mechanism.parameters if p.unit}
         given = [graph.inputs[v] for v in parameters_of(graph)]
         values = ["" if p.default is None else f" = {FLOAT.number(p.default)!r}" for p in given]
-        pairs = zip(given, values, strict=True)
-        return tuple(f"[{k}] {p.name}{value}" for k, (p, value) in enumerate(pairs))
+        named = [f"{p.name}{units.get(p.name, '')}" for p in given]
+        pairs = zip(named, values, strict=True)
+        return tuple(f"[{k}] {name}{value}" for k, (name, value) in enumerate(pairs))
     if group == "wrench":
         parts = "force x y z (N), moment x y z (N m), at the frame, world axes"
         return tuple(f"[{6 * k}..{6 * k + 5}] {n}: {parts}" for k, n in enumerate(model.wrenches))
     if group == "sigma":
-        return ("force (N), then moment (N m) where a loop closes frames, world axes; by loops",)
+        return tuple(_loop_lines(mechanism))
     if group == "t":
         return ("[0] time (s)",)
     names, units = entry_names(mechanism, group), _units(mechanism, group)

@@ -22,7 +22,7 @@ from chainform.readers import native_text, read_text
 
 
 ORDERS = {
-    "sigma": "sigma has 6 entries for each frame loop and 3 for each point loop",
+    "sigma": "sigma has an entry for each equation of each loop: forces, then moments",
     "wrench": "wrench has 6 entries for each frame named in `wrenches`: force, then moment",
     "x": "x holds the states of the actuators, one actuator after the other",
     "u": "u has one signal for each actuator",
@@ -41,7 +41,7 @@ def group_length(mechanism: Mechanism, graph: Graph | None, group: str) -> int:
     if group == "q":
         return mechanism.nq
     if group == "sigma":
-        return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
+        return sum(loop.equations for loop in mechanism.loops)
     if group in ORDERS:
         used = sum(item.group == group for item in graph.inputs.values()) if graph else 0
         # A graph that needs none of them may be given them all the same.

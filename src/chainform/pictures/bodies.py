@@ -3,14 +3,16 @@
 A segment is a rod from its joint to the joints it carries and to the points that frames, loops and
 springs name on it. One that carries nothing shows the even solid of its mass and inertia. A turning
 joint is a drum about its axis, a sliding one a sleeve or a rail; a mass centre is a small ball in
-black and white. Elements are solids at the ends of frame chains, with joints where a chain turns.
-Joints on the ground have plates, and columns down to the floor.
+black and white. A loop that keeps a distance is a strut. Elements are solids at the ends of frame
+chains, with joints where a chain turns. Joints on the ground have plates, and columns down to the
+floor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from chainform.mechanism import (
     GROUND,
     GROUND_NAME,
+    Attachment,
     DissipativeElement,
     ElasticElement,
     InertialElement,
@@ -127,7 +130,10 @@ class _Segments:
             )
 
     def _add_slide(self, i: int, q: Array, radius: float, colour: str) -> None:
-        """Add a carriage on a rail where the ground carries it, else a rod through a sleeve."""
+        """Add a carriage on a rail where the ground carries it, else a rod through a sleeve.
+
+        A body that stays on one side of the sleeve, as a load on a rope, has a strut to it instead.
+        """
         axis, parent = self.tree.axes[i], self.tree.parents[i]
         first = self.tree.coordinates[i]
         amounts = self.tree.ratios[i] * q[:, first or 0] + self.tree.offsets[i]
@@ -143,6 +149,10 @@ class _Segments:
         block = np.array([1.4, 1.4, 2.2]) * radius
         place = placed(home, self.tree.rotations[i] @ along(axis))
         self.scene.block(parent + 1, place, block, colours.JOINT, "joint")
+        if max(float(amounts.min()), -float(amounts.max())) > 2 * radius:
+            ends = (Point(parent + 1, home), Point(i + 1, np.zeros(3)))
+            self.scene.spans.append(Span("strut", *ends, 0.5 * radius, colour))
+            return
         ends = (-high * axis, -low * axis)
         self.scene.rod(i + 1, ends, (0.7 * radius, 0.7 * radius), colour)
 
@@ -153,21 +163,27 @@ class _Segments:
         known, rod = self.frames.known, self.scale.rod
         for spring in self.mechanism.springs:
             if spring.ends is not None:
-                first, last = (
-                    Point(end.segment + 1, float_vector(end.point, known)) for end in spring.ends
-                )
-                span = Span("spring", first, last, 1.5 * rod, colours.JOINT)
-                self.scene.spans.append(span)
-                for end in (first, last):
-                    colour = colours.JOINT if end.frame else colours.GROUND
-                    self.scene.ball(end.frame, end.local, 0.5 * rod, colour, "joint")
+                self._add_span("spring", spring.ends, 1.5 * rod)
         for loop in self.mechanism.loops:
+            if loop.length is not None:
+                self._add_span("strut", (loop.closing, loop.target), 0.3 * rod)
+                continue
             end = loop.closing
             point = float_vector(end.point, known)
             self.scene.ball(end.segment + 1, point, 1.05 * rod, colours.JOINT, "joint")
         for frame in self.mechanism.frames:
             number, point, axes = self.frames.place(frame.name)
             self.scene.triad(number, placed(point, axes), 3.2 * rod, "frame")
+
+    def _add_span(
+        self, kind: Literal["strut", "spring"], ends: tuple[Attachment, Attachment], radius: float
+    ) -> None:
+        known, scene = self.frames.known, self.scene
+        first, last = (Point(end.segment + 1, float_vector(end.point, known)) for end in ends)
+        scene.spans.append(Span(kind, first, last, radius, colours.JOINT))
+        for end in (first, last):
+            colour = colours.JOINT if end.frame else colours.GROUND
+            scene.ball(end.frame, end.local, 0.5 * self.scale.rod, colour, "joint")
 
     def add_points(self) -> None:
         """Add what may be traced: bodies, the tip of the last chain, then the named frames."""

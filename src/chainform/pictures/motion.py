@@ -84,6 +84,11 @@ class Plottable(Drawable, Protocol):
         ...
 
     @property
+    def motion_forces(self) -> Mapping[str, Array]:
+        """The forces of prescribed motions by coordinate, (m,) each."""
+        ...
+
+    @property
     def x(self) -> Array:
         """The states of actuators, (m, n)."""
         ...

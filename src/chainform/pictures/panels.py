@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 INK = "#1f2933"
-QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "x", "u", "energy")
+QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "motion_forces", "x", "u", "energy")
 REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
 REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
 
@@ -96,7 +96,9 @@ def panels_of(run: Plottable, what: str | Sequence[str] | None) -> list[Panel]:
 def _usual(run: Plottable) -> list[str]:
     drives = "drives" if run.mechanism.actuators else "tau"
     values = run.drives if drives == "drives" else run.tau
-    return ["q", "qd", drives, "energy"] if np.any(values != 0) else ["q", "qd", "energy"]
+    efforts = [drives] if np.any(values != 0) else []
+    efforts += ["motion_forces"] if run.motion_forces else []
+    return ["q", "qd", *efforts, "energy"]
 
 
 def _coordinate(run: Plottable, name: str) -> int | None:
@@ -123,12 +125,26 @@ def _quantity(run: Plottable, name: str) -> list[Panel]:
             return _held(run, _by_unit("efforts", rates, run.tau, units, effort_unit))
         case "drives":
             return _by_unit("drives", rates, run.drives, units, effort_unit)
+        case "motion_forces":
+            return _motion_forces(run)
         case "x":
             return _actuators("states", mechanism.states, run.x)
         case "u":
             return _held(run, _actuators("signals", mechanism.signals, run.u))
         case _:
             return [_energy(run)]
+
+
+def _motion_forces(run: Plottable) -> list[Panel]:
+    """Return the forces of prescribed motions."""
+    rates, forces = run.mechanism.rates, run.motion_forces
+    names = [f"drive of {name}" for name in rates]
+    values = np.zeros((len(run.t), len(rates)))
+    places = [rates.index(name) for name in forces]
+    for place, force in zip(places, forces.values(), strict=True):
+        values[:, place] = force
+    units = motion_units(run.mechanism)
+    return _by_unit("forces of motion", names, values, units, effort_unit, places)
 
 
 def _held(run: Plottable, panels: list[Panel]) -> list[Panel]:

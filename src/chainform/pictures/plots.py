@@ -114,10 +114,11 @@ def plot(  # noqa: PLR0913, a front door
 ) -> Figure:
     """Return a figure of a motion over time and write it to `file`, if one is given.
 
-    `what` is any of "q", "qd", "qdd", "tau", "drives", "x", "u", "energy", "reactions(segment)",
-    names of coordinates and outputs such as "pose(tool)", one or several; without it coordinates,
-    rates, efforts that are not all zero, and energy. The ending of the file is svg, png or pdf.
-    `width` is that of the figure and `height` that of each panel, in inches; `dpi` counts for png.
+    `what` is any of "q", "qd", "qdd", "tau", "drives", "motion_forces", "x", "u", "energy",
+    "reactions(segment)", names of coordinates and outputs such as "pose(tool)", one or several;
+    without it coordinates, rates, efforts that are not all zero, forces of motions, and energy.
+    The ending of the file is svg, png or pdf. `width` is that of the figure and `height` that of
+    each panel, in inches; `dpi` counts for png.
     Events are marked by lines with their names, unless `events` is False.
     """
     check_motion(run, "plot")

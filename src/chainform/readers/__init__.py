@@ -9,7 +9,7 @@ from typing import Literal, TypedDict, Unpack, cast
 
 from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.readers.native import native_text, read_native
+from chainform.readers.native import native_text, native_toml, read_native
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
 from chainform.readers.urdf.read import read_urdf
@@ -27,6 +27,7 @@ __all__ = [
     "bytes_of",
     "export_urdf",
     "native_text",
+    "native_toml",
     "read",
     "read_text",
     "side_path",

@@ -8,6 +8,7 @@ nothing is rounded, and reading the text gives an equal mechanism.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
@@ -58,6 +59,40 @@ def _json_of(value: object, indent: str = "") -> str:
         entries = [_json_of(entry, indent + "  ") for entry in cast("Sequence[object]", value)]
         return _joined("[", entries, "]", indent)
     return json.dumps(value)
+
+
+def native_toml(mechanism: Mechanism) -> str:
+    """Return the TOML text of a mechanism, which reads back as an equal one."""
+    table = cast("Mapping[str, object]", written(native_table(mechanism), decimal_or_text))
+    lists = {key: value for key, value in table.items() if _is_list_of_tables(value)}
+    lines = [f"{_key(k)} = {_toml_of(v)}" for k, v in table.items() if k not in lists]
+    for name, entries in lists.items():
+        for entry in cast("Sequence[Mapping[str, object]]", entries):
+            lines += ["", f"[[{_key(name)}]]"]
+            lines += [f"{_key(k)} = {_toml_of(v)}" for k, v in entry.items() if v is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _is_list_of_tables(value: object) -> bool:
+    entries = cast("Sequence[object]", value) if isinstance(value, list) else ()
+    return bool(entries) and all(isinstance(entry, Mapping) for entry in entries)
+
+
+def _toml_of(value: object) -> str:
+    """Return a value as TOML on one line."""
+    if isinstance(value, Fraction):
+        return format_fraction(value)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        pairs = [f"{_key(k)} = {_toml_of(v)}" for k, v in table.items() if v is not None]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml_of, cast('Sequence[object]', value)))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_of(name)
 
 
 def _joined(start: str, parts: Sequence[str], end: str, indent: str) -> str:

@@ -68,6 +68,54 @@ PLATFORMS: dict[str, Platform] = {
 }
 """Machines by name; `native` is this one."""
 
+WIDE = """
+define void @__multi3(ptr %to, i64 %a, i64 %a_high, i64 %b, i64 %b_high) noinline optnone {
+  %a0 = and i64 %a, 4294967295
+  %a1 = lshr i64 %a, 32
+  %b0 = and i64 %b, 4294967295
+  %b1 = lshr i64 %b, 32
+  %p00 = mul i64 %a0, %b0
+  %p01 = mul i64 %a0, %b1
+  %p10 = mul i64 %a1, %b0
+  %p11 = mul i64 %a1, %b1
+  %first = lshr i64 %p00, 32
+  %middle = add i64 %p10, %first
+  %middle_low = and i64 %middle, 4294967295
+  %middle_high = lshr i64 %middle, 32
+  %cross = add i64 %p01, %middle_low
+  %cross_low = shl i64 %cross, 32
+  %cross_high = lshr i64 %cross, 32
+  %last = and i64 %p00, 4294967295
+  %low = or i64 %cross_low, %last
+  %s0 = add i64 %p11, %middle_high
+  %s1 = add i64 %s0, %cross_high
+  %o0 = mul i64 %a, %b_high
+  %o1 = mul i64 %a_high, %b
+  %s2 = add i64 %s1, %o0
+  %high = add i64 %s2, %o1
+  %place = getelementptr i64, ptr %to, i32 1
+  store i64 %low, ptr %to
+  store i64 %high, ptr %place
+  ret void
+}
+declare i64 @llvm.fshl.i64(i64, i64, i64)
+define void @__ashlti3(ptr %to, i64 %low, i64 %high, i32 %count) noinline optnone {
+  %wide = zext i32 %count to i64
+  %within = and i64 %wide, 63
+  %is_small = icmp ult i64 %wide, 64
+  %moved = shl i64 %low, %within
+  %both = call i64 @llvm.fshl.i64(i64 %high, i64 %low, i64 %within)
+  %new_low = select i1 %is_small, i64 %moved, i64 0
+  %new_high = select i1 %is_small, i64 %both, i64 %moved
+  %place = getelementptr i64, ptr %to, i32 1
+  store i64 %new_low, ptr %to
+  store i64 %new_high, ptr %place
+  ret void
+}
+"""
+"""What WebAssembly calls for products and shifts of 128 bits, as its convention for calls has it:
+products by halves of 32 bits."""
+
 
 def platform_of(name: str) -> Platform:
     """Return a kind of machine by its name."""
@@ -92,7 +140,7 @@ def _object(package: Package, platform: Platform) -> bytes:
         for function in package.functions
     ]
     target = (platform.single if package.is_single else None) or platform.target
-    text = together(kernels, form, lanes)
+    text = together(kernels, form, lanes) + (WIDE if platform is PLATFORMS[WASM] else "")
     return object_code(
         text, target, platform.abi, is_position_independent=platform.is_position_independent
     )
@@ -118,8 +166,10 @@ def _refuse_library(package: Package) -> None:
 def shared_library(package: Package) -> bytes:
     """Return the functions of a package as a shared library for this machine."""
     _refuse_library(package)
-    name = f"-fsoname=lib{package.name}.so"
-    return _linked(_object(package, platform_of(NATIVE)), ["build-lib", "-dynamic", name], "so")
+    code, name = _object(package, platform_of(NATIVE)), f"lib{package.name}.so"
+    if sys.platform == "linux":
+        return _linked(code, ["ld.lld", "-shared", "-s", "-soname", name])
+    return _linked(code, ["build-lib", "-dynamic", f"-fsoname={name}", "-fstrip"], "-femit-bin=")
 
 
 def wasm_module(package: Package) -> bytes:
@@ -129,24 +179,27 @@ def wasm_module(package: Package) -> bytes:
     """
     _refuse_library(package)
     names = [f"{package.name}_{function.name}" for function in package.functions]
-    options = ["build-exe", "-target", "wasm32-freestanding", "-fno-entry", "-fcompiler-rt"]
-    options += [f"--export={name}" for name in (*names, "__heap_base")]
-    return _linked(_object(package, PLATFORMS[WASM]), options, "wasm")
+    exported = [f"--export={name}" for name in (*names, "__heap_base")]
+    code = _object(package, PLATFORMS[WASM])
+    return _linked(code, ["wasm-ld", "--no-entry", "--strip-all", *exported])
 
 
-def _linked(code: bytes, options: Sequence[str], ending: str) -> bytes:
+def _linked(code: bytes, command: Sequence[str], result_option: str = "-o") -> bytes:
     """Return what ziglang makes of an object file; RunError where it is missing or fails."""
     if find_spec("ziglang") is None:
         remedy = "install it with: pip install 'chainform[link]'; or export an object file"
         raise RunError("a linker is needed, ziglang", element="link", remedy=remedy)
     with TemporaryDirectory(prefix="chainform-") as folder:
-        source, result = Path(folder) / "functions.o", Path(folder) / f"result.{ending}"
+        source, result = Path(folder) / "functions.o", Path(folder) / "result"
         source.write_bytes(code)
         places = {f"ZIG_{word}_CACHE_DIR": folder for word in ("GLOBAL", "LOCAL")}
-        command = [sys.executable, "-m", "ziglang", options[0], str(source), *options[1:]]
-        command += ["-O", "ReleaseSmall", "-fstrip", f"-femit-bin={result}"]
+        called = [sys.executable, "-m", "ziglang", *command, str(source)]
         done = subprocess.run(
-            command, env={**os.environ, **places}, capture_output=True, text=True, check=False
+            [*called, f"{result_option}{result}"],
+            env={**os.environ, **places},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode or not result.is_file():
             why = (done.stderr.strip().splitlines() or ["no reason given"])[0]

@@ -24,7 +24,7 @@ from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
 from chainform.search.efforts import Progress
 from chainform.search.fast import StartGraph, best_starts, best_walk
-from chainform.search.task import Task
+from chainform.search.task import SearchTask
 from chainform.search.workers import Answer, LostError, WorkerPool
 
 
@@ -231,12 +231,12 @@ class _Search:
         elif self.rounds % 2 == 0:
             self._follow()
 
-    def _task(self, number: int) -> Task:
+    def _task(self, number: int) -> SearchTask:
         island = self.islands[number]
         steps = round_steps(island.graph)
         if self.left is not None:
             steps = min(steps, max(1, self.left // WALKS))
-        return Task(
+        return SearchTask(
             island.graph,
             seed=seed_of(self.seed, self.rounds, number),
             steps=steps,

@@ -29,7 +29,7 @@ WORK = 100
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """Where to start and how far to go."""
 
     graph: Graph
@@ -52,7 +52,7 @@ class Task:
         return {"graph": graph_text(self.graph), "prices": asdict(self.prices), **rest}
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Task:
+    def from_data(cls, data: dict[str, Any]) -> SearchTask:
         """Return the task that plain data describe."""
         rest = {name: data[name] for name in _PLAIN}
         return cls(parse_graph(data["graph"]), prices=Prices(**data["prices"]), **rest)
@@ -62,7 +62,7 @@ _PLAIN = ("seed", "steps", "temperature", "expansion", "max_cost", "is_wide", "u
 
 
 @dataclass(frozen=True)
-class Result:
+class SearchResult:
     """The best graph of a task, its cost in the objective, and how many steps were made."""
 
     graph: Graph
@@ -70,12 +70,12 @@ class Result:
     steps: int
 
 
-def run(task: Task, report: Report | None = None) -> Result:
+def run(task: SearchTask, report: Report | None = None) -> SearchResult:
     """Carry out a task."""
     walk = _multiplied_out(task) if task.expansion and not _is_over(task) else None
     if walk is None:
         if _is_over(task):
-            return Result(task.graph, float("inf"), 0)
+            return SearchResult(task.graph, float("inf"), 0)
         walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, _reach(task))
     reporter = _Reporter(walk, report) if report else None
     while walk.steps < task.steps and not _is_over(task):
@@ -83,10 +83,10 @@ def run(task: Task, report: Report | None = None) -> Result:
         walk.step()
         if reporter:
             reporter.look()
-    return Result(walk.best_graph(), walk.best_cost, walk.steps)
+    return SearchResult(walk.best_graph(), walk.best_cost, walk.steps)
 
 
-def _multiplied_out(task: Task) -> Walk | None:
+def _multiplied_out(task: SearchTask) -> Walk | None:
     """Return a walk from the outputs multiplied out, unless they are too long or too dear then."""
     system = system_of(task.graph, task.prices)
     work = WORK * task.expansion
@@ -118,9 +118,9 @@ class _Reporter:
             self.report(walk.steps, float("inf"), None)
 
 
-def _reach(task: Task) -> Reach:
+def _reach(task: SearchTask) -> Reach:
     return FARTHEST if task.is_wide else FARTHER
 
 
-def _is_over(task: Task) -> bool:
+def _is_over(task: SearchTask) -> bool:
     return task.until is not None and time() > task.until

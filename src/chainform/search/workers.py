@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.search.task import Task, run
+from chainform.search.task import SearchTask, run
 
 LOSSES = 3
 """How often a task may lose its worker before it is given up."""
@@ -94,7 +94,7 @@ class _Worker:
                 self._answers.put((self, line))
         self._answers.put((self, None))
 
-    def give(self, number: int, task: Task) -> None:
+    def give(self, number: int, task: SearchTask) -> None:
         """Let the process carry out a task."""
         self.task = number
         line = json.dumps(task.as_data()) + "\n"
@@ -148,7 +148,7 @@ class WorkerPool:
         """The numbers of the processes."""
         return [worker.process.pid for worker in self._workers]
 
-    def run(self, tasks: Sequence[Task], until: float | None = None) -> Iterator[Answer]:
+    def run(self, tasks: Sequence[SearchTask], until: float | None = None) -> Iterator[Answer]:
         """Carry out tasks, as many at a time as there are workers; yield what they say.
 
         A task depends on nothing but itself, so one whose worker is lost is carried out again;
@@ -179,7 +179,7 @@ class WorkerPool:
                     self._count(losses, number)
                     waiting.append(number)
 
-    def _give_out(self, tasks: Sequence[Task], waiting: list[int]) -> None:
+    def _give_out(self, tasks: Sequence[SearchTask], waiting: list[int]) -> None:
         while waiting:
             worker = self._idle()
             if worker is None:
@@ -223,7 +223,7 @@ class WorkerPool:
         raise LostError(f"a search process ended unexpectedly, {LOSSES} times{why}")
 
 
-def _answer_of(number: int, task: Task, data: dict[str, Any]) -> Answer:
+def _answer_of(number: int, task: SearchTask, data: dict[str, Any]) -> Answer:
     if data["event"] == "failed":
         return Answer(number, True, 0, float("inf"), graph_text(task.graph), data["problem"])
     return Answer(number, data["event"] == "done", data["steps"], data["cost"], data["graph"])
@@ -240,7 +240,7 @@ def main() -> None:
     while True:
         line = lines.get()
         try:
-            result = run(Task.from_data(json.loads(line)), _report)
+            result = run(SearchTask.from_data(json.loads(line)), _report)
         except Exception as problem:  # noqa: BLE001
             _answer({"event": "failed", "problem": f"{type(problem).__name__}: {problem}"[:200]})
         else:

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
-    from chainform.simulation.equations.contact.laws import Contact, Stop
+    from chainform.simulation.equations.contact.laws import (
+        Barrier,
+        Barriers,
+        Contact,
+        GapContext,
+        PointContact,
+        Stop,
+    )
+    from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.evaluate import values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
     from chainform.simulation.equations.initial import (
@@ -28,20 +36,31 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
-    from chainform.simulation.equations.parameters import check_fixed, parameters_of
+    from chainform.simulation.equations.motion_laws import graph_of_laws
+    from chainform.simulation.equations.parameters import (
+        check_fixed,
+        parameters_of,
+        with_unknowns,
+        without_values,
+    )
+    from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
-    from chainform.simulation.files.scenario import Scenario
+    from chainform.simulation.files.scenario import Scenario, is_mechanism_file
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
-    from chainform.simulation.problem import Problem, ProblemOptions, System
+    from chainform.simulation.problem import Problem, System
+    from chainform.simulation.problem_options import ProblemOptions
     from chainform.simulation.quantities import check_output
     from chainform.simulation.run import Run
 
 __all__ = [
     "CLOSED",
     "FORMS",
+    "Barrier",
+    "Barriers",
     "BatchInterrupted",
     "BatchRun",
     "ConstraintResiduals",
@@ -49,11 +68,14 @@ __all__ = [
     "EquationBuilder",
     "Event",
     "EventRecord",
+    "GapContext",
     "Impact",
     "Interrupted",
     "Mobility",
     "MotionError",
+    "OutputTimes",
     "Places",
+    "PointContact",
     "Problem",
     "ProblemOptions",
     "ResultRecord",
@@ -63,6 +85,7 @@ __all__ = [
     "Stop",
     "System",
     "assemble",
+    "barriers_of",
     "check_fixed",
     "check_output",
     "columns_of",
@@ -70,18 +93,24 @@ __all__ = [
     "descend",
     "form_of",
     "free_rates",
+    "graph_of_laws",
     "initial_rest",
     "initial_state",
+    "is_mechanism_file",
     "made_of_file",
     "mobility",
     "needs_runs",
+    "origin_of",
     "parameters_of",
     "rank_of",
     "rest_names",
     "simulate",
     "simulate_batch",
+    "tables_of",
     "values_along",
     "whole_states",
+    "with_unknowns",
+    "without_values",
     "write_record",
 ]
 

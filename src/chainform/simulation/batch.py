@@ -25,12 +25,13 @@ from chainform.mechanism import Mechanism, Number
 from chainform.runtime import CodeStorage, Key, LruCache, cores, share, threads_of
 from chainform.simulation.batch_run import BatchInterrupted, BatchRun
 from chainform.simulation.cases import Cases, cases_of
-from chainform.simulation.consistent_state import consistent_state
+from chainform.simulation.consistent_state import state_of_motion
 from chainform.simulation.equations.builder import Equations
 from chainform.simulation.equations.controllers.computed_torque import ComputedTorque
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
 from chainform.simulation.equations.initial import initial_rest, whole_state
+from chainform.simulation.equations.motion_laws import check_motion
 from chainform.simulation.equations.parameters import check_signs, parameters_of
 from chainform.simulation.equations.times import check_size
 from chainform.simulation.execution import Interrupted, MotionError
@@ -134,9 +135,12 @@ def _starts(
         own, start = mechanism, cases.start(motion)
         if cases.differing:
             own = parameters_of(problem.mechanism, cases.values_of(motion)).mechanism
-        places = (start["q0"], start["qd0"], problem.span[0], problem.options["fixed"])
+        first = {**start, "fixed": problem.options["fixed"]}
         try:
-            begin_state = consistent_state(own, *places, remarks=False)
+            check_motion(own, problem.motion, problem.span)
+            begin_state = state_of_motion(
+                own, problem.motion, first, problem.span[0], remarks=False
+            )
         except RunError as error:
             problems[motion] = error.message
             continue

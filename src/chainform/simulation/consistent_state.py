@@ -7,7 +7,7 @@ Of an array everything may change. Whatever was given and is another now is name
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,12 @@ from chainform.simulation.equations.assembly import (
 )
 from chainform.simulation.equations.initial import initial_state
 from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+from chainform.simulation.equations.motion_laws import (
+    MotionLaw,
+    check_independent,
+    first_values,
+    violation,
+)
 
 Array = NDArray[np.float64]
 
@@ -73,6 +79,29 @@ def consistent_state(
     if remarks:
         notes += mobility(mechanism, q, t=t).notes
     return ConsistentState(q, qd, tuple(notes))
+
+
+def state_of_motion(
+    mechanism: Mechanism,
+    laws: Sequence[MotionLaw],
+    first: Mapping[str, Any],
+    t: float,
+    *,
+    remarks: bool = True,
+) -> ConsistentState:
+    """Return the state at the start, where coordinates that follow laws are as these say.
+
+    `first` has q0, qd0 and fixed. RunError where loops cannot be closed so.
+    """
+    q0, qd0 = first_values(mechanism, laws, first["q0"], first["qd0"], t)
+    try:
+        state = consistent_state(mechanism, q0, qd0, t, first["fixed"], remarks=remarks)
+    except RunError as problem:
+        raise (violation(problem, laws, t) if laws else problem) from None
+    if laws:
+        check_independent(mechanism, laws, state.q, t)
+    notes = [f"motion of {law.coordinate}: {law.note}" for law in laws if law.note]
+    return replace(state, notes=(*state.notes, *notes))
 
 
 def _closed(

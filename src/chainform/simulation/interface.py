@@ -17,7 +17,8 @@ from chainform.simulation.batch import run_batch
 from chainform.simulation.batch_run import BatchRun
 from chainform.simulation.execution import MotionError
 from chainform.simulation.files.scenario import Scenario, scenario_of
-from chainform.simulation.problem import Problem, ProblemOptions
+from chainform.simulation.problem import Problem
+from chainform.simulation.problem_options import ProblemOptions
 from chainform.simulation.run import Run
 
 PYTHON_PAIR = re.compile(
@@ -59,10 +60,11 @@ def simulate(
     `forces` are laws by joint, pieces in time, tables, functions, or one function of (t, q, qd) for
     all; with `hold` they are sampled every so many seconds and held in between. `signals` are the
     same for actuators, `x0` their states at the start, and `controllers` are tables by names: pd,
-    pid, computed_torque, state_feedback. `unknowns` are forces that an element model leaves
-    unknown: each a number, a law or a table, or all of them the result of
-    `analysis.unknown_forces`. `events` are laws whose zeros are noted, or that end or change the
-    motion.
+    pid, computed_torque, state_feedback. `motion` are laws of t by coordinates, pieces in time or
+    tables, which these follow exactly; `run.motion_forces` is what that takes. `unknowns` are
+    forces that an element model leaves unknown: each a number, a law or a table, or all of them the
+    result of `analysis.unknown_forces`. `events` are laws whose zeros are noted, or that end or
+    change the motion.
 
     `stops` makes stops of joint limits, `contacts` lets frames and loops touch the ground,
     `friction` gives bounds of sticking; `energy_balance` adds up work and losses on the way.

@@ -9,26 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from os import PathLike
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
 from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
-from chainform.runtime import CodeCache, CodeStorage, LruCache
-from chainform.simulation.consistent_state import Remarks, consistent_state
+from chainform.runtime import CodeCache, LruCache
+from chainform.simulation.consistent_state import Remarks, state_of_motion
 from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
 from chainform.simulation.equations.efforts import (
     Efforts,
-    Forces,
     bends_of,
     efforts_of,
     with_signals,
@@ -38,8 +35,13 @@ from chainform.simulation.equations.evaluate import check_rates_of_time
 from chainform.simulation.equations.events import Event, events_of
 from chainform.simulation.equations.initial import initial_state, whole_state
 from chainform.simulation.equations.loop_constraints import Stabilise, stabilise_of
+from chainform.simulation.equations.motion_laws import (
+    MotionLaw,
+    check_motion,
+    motion_laws_of,
+    with_motion,
+)
 from chainform.simulation.equations.parameters import (
-    FoundForces,
     Parameters,
     parameters_of,
     with_unknowns,
@@ -51,9 +53,16 @@ from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.machine.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
-from chainform.simulation.machine.method import Solver
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
+from chainform.simulation.problem_options import (
+    DEFAULTS,
+    LAWS,
+    NAMES,
+    ProblemOptions,
+    check_names,
+    solver_of,
+)
 from chainform.simulation.quantities import Columns
 from chainform.simulation.resumption import ResumeRequest, StartState, resumed
 from chainform.simulation.run import Run
@@ -64,52 +73,6 @@ Array = NDArray[np.float64]
 
 UNCOMPARED = "of functions of Python only name and code were compared when the run went on"
 """A remark on runs that were resumed."""
-
-
-class ProblemOptions(TypedDict, total=False):
-    """What may be given of a problem besides its mechanism; `simulate` tells what each means."""
-
-    q0: Any
-    qd0: Any
-    x0: Any
-    values: Mapping[str, Any] | None
-    t: tuple[float, float] | float
-    t_eval: Any
-    forces: Forces | None
-    signals: Forces | None
-    unknowns: Mapping[str, Any] | FoundForces | None
-    controllers: Mapping[str, Any] | None
-    fixed: Sequence[str] | None
-    stabilise: Any
-    hold: float | None
-    events: Mapping[str, Any] | Sequence[Event] | None
-    method: str | Solver
-    rtol: float
-    atol: float | None
-    step: float | None
-    largest: float | None
-    without: Sequence[str]
-    reduce: str
-    stops: Any
-    contacts: Any
-    friction: Mapping[str, float] | None
-    energy_balance: bool
-    code_cache: CodeStorage | None
-
-
-DEFAULTS: ProblemOptions = {
-    "t": (0.0, 1.0),
-    "stabilise": "projection",
-    "method": "verner65",
-    "rtol": 1e-9,
-    "without": (),
-    "reduce": "none",
-    "energy_balance": True,
-}
-"""The options that are not None where they are not given."""
-
-LAWS = ("forces", "signals", "controllers", "events", "stops", "contacts", "friction")
-"""The options that decide how a motion goes, apart from its start and its solver."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +90,9 @@ class Problem:
     settings: Settings
     stabilise: Stabilise
     breaks: tuple[float, ...] = ()
-    """Times (s) at which forces that were unknown change their slope."""
+    """Times (s) at which forces that were unknown, or prescribed motions, change their law."""
+    motion: tuple[MotionLaw, ...] = ()
+    """The coordinates that follow laws of time; `mechanism` has a constraint for each."""
     scenario: Scenario | None = None
     cache: LruCache[tuple[Machine, Model]] | None = None
 
@@ -136,7 +101,7 @@ class Problem:
         mechanism: Mechanism | Scenario | str | PathLike[str], **options: Unpack[ProblemOptions]
     ) -> Problem:
         """Return the problem of a mechanism, of its file, or of a scenario, with options."""
-        _check_names(options)
+        check_names(options)
         scenario, given = scenario_of(mechanism), cast("dict[str, Any]", options)
         if scenario is not None:
             mechanism, given = scenario.mechanism, scenario.options(given)
@@ -149,9 +114,12 @@ class Problem:
             CodeCache(whole["code_cache"])
         source, breaks = with_unknowns(mechanism, whole["unknowns"])
         span, times = span_of(whole["t"], whole["t_eval"])
-        settings = settings_of(_solver(whole, options), whole["hold"], span=span)
+        motion = motion_laws_of(source, whole["motion"], span)
+        source = with_motion(source, motion)
+        breaks = (*breaks, *(time for law in motion for time in law.times))
+        settings = settings_of(solver_of(whole, options), whole["hold"], span=span)
         held = stabilise_of(whole["stabilise"])
-        return Problem(source, whole, span, times, settings, held, breaks, scenario)
+        return Problem(source, whole, span, times, settings, held, breaks, motion, scenario)
 
     @property
     def without(self) -> Sequence[str]:
@@ -166,8 +134,9 @@ class Problem:
     def conditions(self, values: Mapping[str, Any] | None) -> Conditions:
         """Return the conditions of motions with values of parameters, all of them checked."""
         given, laws = parameters_of(self.mechanism, values), self.options
-        check_rates_of_time(given.mechanism, self.span)
         moving, method = given.mechanism, self.settings.method
+        check_rates_of_time(moving, self.span, [law.constraint for law in self.motion])
+        check_motion(moving, self.motion, self.span)
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
         events = tuple(events_of(moving, laws["events"]))
@@ -243,30 +212,6 @@ class Problem:
         if self.scenario is None:
             return about
         return replace(about, scenario=self.scenario.text, title=self.scenario.name)
-
-
-NAMES = tuple(ProblemOptions.__annotations__)
-
-
-def _check_names(options: Mapping[str, Any]) -> None:
-    """Refuse an option that there is not, as Python does."""
-    for name in options:
-        if name not in NAMES:
-            close = get_close_matches(name, NAMES, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise TypeError(f"there is no option {name!r} of a problem{hint}")
-
-
-def _solver(options: Mapping[str, Any], given: Mapping[str, Any]) -> Solver:
-    """Return the solver of options, which is a value, or a name with its numbers next to it."""
-    numbers, method = ("rtol", "atol", "step", "largest"), options["method"]
-    if not isinstance(method, Solver):
-        return Solver(method, *(options[name] for name in numbers))
-    for name in numbers:
-        if name in given:
-            remedy = f"write {name} in Solver(...) only"
-            raise RunError(f"{name} stands next to a solver", element=name, remedy=remedy)
-    return method
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,9 +332,7 @@ class System:
     def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[StartState, Remarks]:
         barriers, t = self.conditions.barriers, self.problem.span[0]
         moving, machine = self.conditions.given.mechanism, self.machine
-        state = consistent_state(
-            barriers.bare(moving), first["q0"], first["qd0"], t, first["fixed"]
-        )
+        state = state_of_motion(barriers.bare(moving), self.problem.motion, first, t)
         y = whole_state(moving, state.q, state.qd, first["x0"], machine.equations.nx)
         start = StartState(t, machine.start_state(t, y, p), self.problem.times)
         check_resistance(machine.equations, t, start.y, p)

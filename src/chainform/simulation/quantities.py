@@ -44,7 +44,9 @@ from chainform.simulation.equations.contact.laws import (
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.evaluate import values_along
 from chainform.simulation.equations.inputs import inputs_along
+from chainform.simulation.equations.motion_laws import motion_name
 from chainform.simulation.files.about import About
+from chainform.simulation.files.run_record import PUSHES
 from chainform.simulation.machine.machine import Machine
 
 Array = NDArray[np.float64]
@@ -58,8 +60,11 @@ AT_ONCE = 10_000
 
 
 def check_output(mechanism: Mechanism, name: str) -> None:
-    """Raise RunError where a run of a mechanism could not have an output."""
-    if name in OF_RUN:
+    """Raise RunError where a run of a mechanism could not have an output.
+
+    Which forces push is known after the motion only.
+    """
+    if name in OF_RUN or name.partition("(")[0] in PUSHES:
         return
     with output_errors(mechanism, name):
         derive(mechanism, [output_of(name)])
@@ -269,6 +274,15 @@ def friction_along(barriers: Barriers, motion: ConstrainedStates, modes: Array) 
     stuck = motion.multipliers.T[row_counts.first_sticking :]
     ways = modes.T[row_counts.rows :]
     return {joint.name: stuck[i] - ways[i] * joint.sliding for i, joint in enumerate(barriers.dry)}
+
+
+def motion_forces_along(motion: ConstrainedStates) -> dict[str, Array]:
+    """Return the force of every prescribed motion by coordinate, N or N m, (m,) each."""
+    mechanism = motion.machine.equations.mechanism
+    first = sum(loop.equations for loop in mechanism.loops)
+    names = [c.name for c in mechanism.constraints if c.kind != "unilateral"]
+    rows = {motion_name(name): first + k for k, name in enumerate(names) if motion_name(name)}
+    return {name: motion.multipliers[:, row] for name, row in rows.items()}
 
 
 def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Array]) -> Array:

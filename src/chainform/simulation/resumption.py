@@ -88,7 +88,7 @@ def resumed(run: Run, request: ResumeRequest, machine: Machine, p: Array) -> Sta
     if not _is_same(run.mechanism, request.mechanism):
         raise _refusal(
             f"the run is one of another mechanism, or of other values ({run.mechanism.name})",
-            "go on with the mechanism and the values as they were, or begin anew",
+            "go on with mechanism, motion and values as they were, or begin anew",
         )
     _check_given(run.about, request)
     if not np.all(np.isfinite(mark.y)):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,14 @@ from chainform.simulation.files.formats import form_of, made_of_file, write_reco
 from chainform.simulation.files.record import LONGEST_NAME, ResultRecord, texts_in
 from chainform.simulation.files.run_record import (
     FIELDS,
+    PUSHES,
     RUN_SCHEMA,
     STATES,
     event_data,
     event_record,
     known_run,
     mechanism_in,
+    pushes_in,
     state_arrays,
     statistics_in,
 )
@@ -43,6 +45,7 @@ from chainform.simulation.quantities import (
     evaluated,
     friction_along,
     loads_along,
+    motion_forces_along,
     output_errors,
     outputs_along,
     pushes_along,
@@ -142,10 +145,11 @@ class Run:
 
     @property
     def sigma(self) -> Array:
-        """The forces of loops, as they enter inverse dynamics, (m, 3 or 6 for each loop).
+        """The forces of loops, as they enter inverse dynamics, (m, equations of all loops).
 
-        Force (N), and for frames moment (N m), on the closing body at the closing point, world
-        axes. Loops that close by contact are not among them.
+        Forces (N), then moments (N m), on the closing body at the closing point, along the
+        directions of the rows: world axes for points and frames. Loops that close by contact are
+        not among them.
         """
         if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))
@@ -200,17 +204,19 @@ class Run:
                 remedy="take energy_balance=True and a method such as verner65; there is none for "
                 "moving bases, elements and actuators",
             )
-        return (
-            self.energy_balance[:, place] if self.energy_balance.shape[1] else np.zeros(len(self.t))
-        )
+        columns = self.energy_balance.T
+        return columns[place] if len(columns) else np.zeros(len(self.t))
 
     @property
     def contact_forces(self) -> dict[str, Array]:
         """The push of every stop and contact by name, N or N m, (m,) each."""
         if self.constrained is None:
-            return self._named("contact_force")
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return pushes_along(self.mechanism, self.barriers, self.constrained, states)
+            return pushes_in(self.computed, "contact_force")
+        return pushes_along(self.mechanism, self.barriers, self.constrained, self._states)
+
+    @property
+    def _states(self) -> dict[str, Array]:
+        return {"t": self.t, "q": self.q, "qd": self.qd}
 
     @cached_property
     def contact_loads(self) -> dict[str, Array]:
@@ -219,16 +225,11 @@ class Run:
         Stops of joints are not among them.
         """
         if self.constrained is None:
-            return self._named("contact_load")
-        row_counts, forces = (
-            self.constrained.machine.equations.row_counts,
-            self.constrained.multipliers,
-        )
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        modes = (
-            np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, row_counts.rows :]
-        )
-        return loads_along(self.mechanism, self.barriers, row_counts, states, forces, modes)
+            return pushes_in(self.computed, "contact_load")
+        row_counts = self.constrained.machine.equations.row_counts
+        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes
+        forces, modes = self.constrained.multipliers, modes[:, row_counts.rows :]
+        return loads_along(self.mechanism, self.barriers, row_counts, self._states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:
@@ -237,37 +238,38 @@ class Run:
         The moment is that about the origin of the segment; world axes.
         """
         if self.constrained is None:
-            return self._named("contact_wrench")
-        states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return wrenches_along(self.mechanism, self.barriers, states, self.contact_loads)
+            return pushes_in(self.computed, "contact_wrench")
+        return wrenches_along(self.mechanism, self.barriers, self._states, self.contact_loads)
 
     @property
     def friction_forces(self) -> dict[str, Array]:
         """The dry friction of joints by name, N or N m, (m,) each."""
         if self.constrained is None or self.modes is None:
-            return self._named("friction_force")
+            return pushes_in(self.computed, "friction_force")
         return friction_along(self.barriers, self.constrained, self.modes)
 
-    def _named(self, kind: str) -> dict[str, Array]:
-        """Return what a file brought along under such names as contact_force(toe)."""
-        found = {n: a for n, a in self.computed.items() if n.startswith(f"{kind}(")}
-        return {name.removeprefix(f"{kind}(").removesuffix(")"): a for name, a in found.items()}
+    @property
+    def motion_forces(self) -> dict[str, Array]:
+        """The force that each prescribed motion takes, by coordinate, N or N m, (m,) each."""
+        if self.constrained is None:
+            return pushes_in(self.computed, "motion_force")
+        return motion_forces_along(self.constrained)
 
     def beyond_states(self) -> dict[str, Array]:
         """Return what states and efforts alone do not tell: the forces of all that constrains."""
-        if self.constrained is None:
-            return {}
+        names = () if self.constrained is None else ("qdd", "multipliers", "sigma", "drives")
+        return {n: getattr(self, n) for n in names} | (self._pushes if names else {})
+
+    @property
+    def _pushes(self) -> dict[str, Array]:
         tables = {
             "contact_force": self.contact_forces,
             "contact_load": self.contact_loads,
             "contact_wrench": self.contact_wrenches,
             "friction_force": self.friction_forces,
+            "motion_force": self.motion_forces,
         }
-        named = {
-            f"{kind}({name})": a for kind, table in tables.items() for name, a in table.items()
-        }
-        own = {name: getattr(self, name) for name in ("qdd", "multipliers", "sigma", "drives")}
-        return {**own, **named}
+        return {f"{kind}({n})": a for kind, table in tables.items() for n, a in table.items()}
 
     @cached_property
     def _energies(self) -> dict[str, Array]:
@@ -295,9 +297,11 @@ class Run:
         name = argument("outputs", name).text('write "pose(tool)", "momentum"')
         if name in self.computed:
             return self.computed[name]
+        name = "qdd" if name == "forward_dynamics" else name  # What constrains a motion is in it.
         if name in OF_RUN:
-            own = getattr(self, name)
-            return np.zeros((len(self.t), 0)) if own is None else own
+            return np.zeros((len(self.t), 0)) if (own := getattr(self, name)) is None else own
+        if name.partition("(")[0] in PUSHES:
+            return self._pushes[argument("outputs", name).choice(tuple(self._pushes), "force")]
         with output_errors(self.mechanism, name):
             output = output_of(name)
             return self._outputs([output])[output]
@@ -362,8 +366,7 @@ class Run:
         States, efforts and energy are written, and `outputs` by name. A file that is there is
         replaced.
         """
-        form = form_of(path)
-        write_record(form, self.record(outputs), self.mechanism, path)
+        write_record(form_of(path), self.record(outputs), self.mechanism, path)
 
     @staticmethod
     def load(source: str | PathLike[str] | StoredRun) -> Run:
@@ -381,8 +384,7 @@ class Run:
         """Return a figure of the motion over time, and write it to a file (.svg, .png, .pdf)."""
         from chainform.pictures import plot
 
-        run: Any = self
-        return plot(run, what, file, **options)
+        return plot(cast("Any", self), what, file, **options)
 
     def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
         """Return or write a moving picture: a page (.html) to turn about, or a film."""

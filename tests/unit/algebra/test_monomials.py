@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +61,16 @@ def test_any_number_of_constants_is_one_factor() -> None:
         assert monomials.scaled_cost[a] == scaled, given_factors
         assert monomials.has_constant[a] == any(v in (4, 5) for v in given_factors)
     assert monomials.of(()) == EMPTY
+
+
+def test_what_is_forgotten_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainform.algebra.monomials._LARGEST_CACHE", 3)
+    monomials = Monomials(CONSTANT)
+    chosen = [monomials.of((k, k + 1)) for k in range(5)]
+    expected = [
+        (a, b, monomials.product(a, b), monomials.shared(a, b)) for a in chosen for b in chosen
+    ]
+    for a, b, product, shared in expected:
+        assert monomials.product(a, b) == product
+        assert monomials.shared(a, b) == shared
+        assert monomials.product(shared[0], shared[1]) == a

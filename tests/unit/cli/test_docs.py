@@ -62,7 +62,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def check(call: Callable[..., Any], command: str, output: str) -> None:
     program, *arguments = shlex.split(command)
     assert program == "chainform"
-    result = call(*arguments)
+    stdin = b""
+    if "<" in arguments:
+        *arguments, _, file = arguments
+        stdin = Path(file).read_bytes()
+    result = call(*arguments, stdin=stdin)
     assert (result.code, result.err) == (0, "")
     assert pattern_of(output).fullmatch(result.out), f"{PAGE} is out of date:\n{result.out}"
 

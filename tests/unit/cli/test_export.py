@@ -122,3 +122,89 @@ def test_a_mechanism_has_no_equations(
     assert result.code == 2
     assert f"{given[0]}: {language} describes the mechanism, and has no equations" in result.err
     assert "python" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--to", "latex", "--precision", "float32"), "this is an option of folders"),
+        (("--to", "c", "--sine", "libm"), "this is an option of folders"),
+        (("--to", "object"), "object is no text"),
+        (("--to", "c", "-o", "new", "--force"), "folders are never overwritten"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(
+    call: Callable[..., Any],
+    refused: Callable[[Any], str],
+    arm: Path,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    assert words in refused(call("export", arm, "--outputs", "hG", *arguments))
+
+
+def test_a_folder_as_text_on_standard_output(call: Callable[..., Any], arm: Path) -> None:
+    text = call("export", arm, "--to", "c", "--outputs", "hG", "-o", "-").out
+    assert "six_axis_arm_gravity(const double *q" in text
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+def test_the_head_of_a_stored_model_names_its_revision(
+    call: Callable[..., Any], pendulum: Path, tmp_path: Path
+) -> None:
+    """It has model, revision, counts, arguments, units and frames, for an older revision too."""
+    store = ("--db", tmp_path / "models.db")
+    for outputs in (["tau"], ["tau", "H", "d(tau)/d(q)"]):
+        assert call("derive", pendulum, "--outputs", *outputs, "--save", "swing", *store).code == 0
+    newest, older = tmp_path / "newest", tmp_path / "older"
+    assert call("export", "swing", "--to", "c", "-o", newest, *store).code == 0
+    head = (newest / "pendulum.h").read_text("utf-8")
+    assert head.startswith("/* pendulum, auto, not reduced, revision swing@2; written by chainform")
+    for line in (
+        "Operations of all outputs: ",
+        "Units are m, kg, s, N and rad; u_i is m where rate i slides, else rad.",
+        "Axes are those of the world unless an output says otherwise.",
+        "[0] hinge (rad/s^2)",
+        "parameters:",
+        "[0] length (m)",
+        "dtau_dq (1 x 1, J/u_i per unit of q): derivative(inverse_dynamics,q)",
+        "const double *q,",
+    ):
+        assert line in head
+    assert call("export", "swing@1", "--to", "rust", "-o", older, *store).code == 0
+    text = (older / "pendulum.rs").read_text("utf-8")
+    assert "revision swing@1; written by" in text
+    assert "mass_matrix" not in text
+
+
+def test_axes_of_a_floating_base_are_named(call: Callable[..., Any], hand: Path) -> None:
+    found = call("export", hand, "--to", "c", "--outputs", "tau").out
+    assert (
+        "joints with quaternions (x y z w), their accelerations and efforts: axes of the" in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--to", "object", "--target", "z80"], "invalid choice: 'z80'"),
+        (["--to", "c", "--target", "arm"], "target: c has no target"),
+        (["--to", "cpp", "--name", "class"], "'class' cannot be a name in C++"),
+        (["--to", "rust", "--name", ""], "'' cannot be a name"),
+        (["--to", "fortran", "--name", "a b"], "write 'a_b'"),
+    ],
+)
+def test_folders_that_cannot_be(
+    call: Callable[..., Any],
+    pendulum: Path,
+    given: list[str],
+    message: str,
+    tmp_path: Path,
+) -> None:
+    result = call("export", pendulum, *given, "-o", tmp_path / "new")
+    assert result.code in (1, 2)
+    assert message in result.err
+    assert "remedy: " in result.err
+    assert not list(tmp_path.iterdir())

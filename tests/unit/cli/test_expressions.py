@@ -217,3 +217,10 @@ def test_counts_of_derivatives_in_every_step(call: Call, file: Path) -> None:
     assert len(counts["passes"]) == len(counts["by_entry"]) > 1
     for step, entry in zip(counts["passes"], counts["by_entry"], strict=True):
         assert entry["entries"] == {"Y_by_x": step["operations"]}
+
+
+def test_an_output_is_defined_once(
+    call: Call, refused: Callable[[Any], str], four_bar: Path
+) -> None:
+    twice = ("--define", "power = tau1*qd1", "--define", "power = qd1")
+    assert "power is defined twice" in refused(call("derive", four_bar, *twice))

@@ -174,3 +174,16 @@ def test_an_element_model_has_no_reactions(call: Callable[..., Any]) -> None:
     assert "reaction" not in document["frame_outputs"]
     assert "of an element F: pose(F)" in call("check", CRANE).out
     assert "reaction" not in call("show", CRANE).out
+
+
+def test_a_motion_that_is_no_table_is_refused(
+    call: Callable[..., Any], refused: Callable[[Any], str]
+) -> None:
+    found = refused(call("forces", CRANE, "--motion", "-", "--times", "0:1:5", stdin=b"[1]"))
+    assert "the motion is a table of laws by coordinates" in found
+
+
+def test_the_file_that_was_written_is_named(call: Callable[..., Any], tmp_path: Path) -> None:
+    out = tmp_path / "forces.csv"
+    result = call("forces", CRANE, "--motion", MOTION, "--times", "0:1:5", "--out", out)
+    assert result.out.splitlines()[-1] == f"written to {out}"

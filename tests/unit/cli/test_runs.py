@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -223,3 +224,77 @@ def test_every_file_is_tried(monkeypatch: pytest.MonkeyPatch, scenario: Path) ->
         keep(run)
     assert keep.written == ["b.npz"]
     assert np.array_equal(Run.load("b.npz").q, run.q)
+
+
+def test_a_model_without_runs(call: Callable[..., Any], scenario: Path) -> None:
+    assert call("derive", "mechanism.toml", "--save", "pendulum").code == 0
+    assert call("runs", "pendulum").out == (
+        "pendulum has no runs; chainform simulate --save keeps one\n"
+    )
+    assert scenario.exists()
+
+
+FREE = """
+name = "thrown"
+gravity = [0, 0, -10]
+[[segments]]
+name = "stone"
+joint = { name = "flight", type = "free" }
+mass = 1
+inertia = [1, 1, 1]
+"""
+
+
+def test_coordinates_and_rates_of_quaternions_are_shown_apart(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "stone.toml").write_text(FREE)
+    noted = "".join(f'\n[events.depth{k}]\nlaw = "q3 + {k}/50"' for k in range(1, 45))
+    low = '\n[events.low]\nlaw = "q3 + 1"\nstop = true\n'
+    text = f'mechanism = "stone.toml"\ntime = 1\n{noted}{low}'
+    (tmp_path / "fall.toml").write_text(text)
+    result = call("simulate", tmp_path / "fall.toml")
+    assert (result.code, result.err) == (0, "")
+    assert "ended by low at t = 0.4472" in result.out
+    assert "more names" in result.out
+    assert re.search(r"^ *name +q$", result.out, re.MULTILINE)
+    assert re.search(r"^ *name +qd$", result.out, re.MULTILINE)
+
+
+def test_results_of_tasks_are_stored_and_told(call: Callable[..., Any], scenario: Path) -> None:
+    """By the command of a task, with a file and pictures; then out of the store and the file."""
+    options = ("--motion", '{"hinge": "sin(t)"}', "--times", "0:1:5", "--save", "arm")
+    files = ("--out", "a.csv", "--plot", "a.svg")
+    values = ("--values", '{"length": 0.5}', "--run", "swing")
+    result = call("kinematics", "mechanism.toml", *options, *files, *values, "--json")
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    Draft202012Validator(json.loads(schema_text("kinematics"))).validate(document)
+    assert (document["written"], document["revision"]) == (["a.csv", "a.svg"], "arm@1")
+    assert document["arrays"]["q"] == [[np.sin(t)] for t in np.linspace(0, 1, 5)]
+    assert "kinematics" in call("runs", "arm").out
+    for source in (("arm", "swing"), ("a.csv",)):
+        told = call("runs", *source, "--json").document
+        VALID.validate(told)
+        assert told["result"]["arrays"] == document["arrays"]
+        assert "1 freedom all the time" in call("runs", *source).out
+    assert scenario.exists()
+
+
+def test_bad_options_of_tasks_are_refused(
+    call: Callable[..., Any], refused: Callable[[Any], str], scenario: Path
+) -> None:
+    named = ("kinematics", "mechanism.toml")
+    assert "tells no times" in refused(call(*named, "--motion", "{}", "--times", "0:1"))
+    assert "needs it" in refused(call(*named))
+    assert "hinge" in refused(call(*named, "--motion", '{"hinje": "t"}', "--times", "0:1:2"))
+    assert "no such file" in refused(call(*named, "--motion", "none.csv", "--times", "0:1:2"))
+    assert "another mechanism" in refused(_stored_elsewhere(call, named))
+    assert scenario.exists()
+
+
+def _stored_elsewhere(call: Callable[..., Any], named: tuple[str, str]) -> Any:
+    assert call("derive", "mechanism.toml", "--save", "arm").code == 0
+    Path("other.toml").write_text(Path("mechanism.toml").read_text().replace("2, unit", "3, unit"))
+    motion = ("--motion", '{"hinge": "t"}', "--times", "0:1:2", "--save", "arm")
+    return call(named[0], "other.toml", *motion)

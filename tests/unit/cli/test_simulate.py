@@ -94,7 +94,7 @@ def test_files_and_pictures(call: Callable[..., Any], scenario: Path) -> None:
     ("arguments", "words"),
     [
         (["none.toml"], "there is no such file"),
-        (["mechanism.toml"], "this is a mechanism; a scenario names one"),
+        (["mechanism.toml"], "the parameter length has no value"),
         (["swing.toml", "--out", "a.xls"], "one of these endings: .parquet, .csv, .npz"),
         (["swing.toml", "--out", "none/a.csv"], "there is no such folder"),
         (["swing.toml", "--out", "swing.toml"], "tells no form"),

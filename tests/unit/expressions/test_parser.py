@@ -157,11 +157,72 @@ def test_decimals_are_exact() -> None:
     assert fraction_of_decimal("000.1") == Fraction(1, 10)
 
 
-@given(st.text(alphabet="ab1.e+-*/^(), sincopqrt\n$", max_size=60))
+PIECES = [
+    "x",
+    "y(",
+    "z(tip)",
+    "der(",
+    "der(x(a))",
+    "der(z",
+    "(",
+    ")",
+    "a",
+    "2",
+    "*",
+    "-",
+    ",",
+    "sin(",
+]
+
+
+@given(
+    st.text(alphabet="ab1.e+-*/^(), sincopqrt\n$", max_size=60)
+    | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+)
 def test_garbage_gives_an_expression_or_a_read_error(text: str) -> None:
     with accepted_or_refused():
         expression = parse(text)
         assert parse(format_expression(expression)) == expression
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("x(tip)", {"x(tip)"}),
+        ("x ( tip ) - x*y", {"x(tip)", "x", "y"}),
+        ("-z(a)^2*sin(y(b))", {"z(a)", "y(b)"}),
+        ("der(x(tip)) + der(x)", {"der(x(tip))", "der(x)"}),
+        ("x(x) + y(der) + z(sin)", {"x(x)", "y(der)", "z(sin)"}),
+    ],
+)
+def test_coordinates_of_frames(text: str, names: set[str]) -> None:
+    """A frame coordinate is one symbol, in files and among references; x alone is a name."""
+    expression = parse(text)
+    assert symbols_of(expression) == names
+    assert parse(format_expression(expression)) == expression
+    if " (" not in text:
+        assert symbols_of(parse(text, references=True)) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x(2)", "no function named 'x'"),
+        ("x(a + b)", "no function named 'x'"),
+        ("x(y(tip))", "no function named 'x'"),
+        ("w(tip)", "no function named 'w'"),
+        ("x(tip", "no function named 'x'"),
+        ("x(", "no function named 'x'"),
+        ("der(x(tip)", "expected '\\)'"),
+        ("der(x(tip) + 1)", "expected '\\)'"),
+        ("der(der(x(tip)))", "expected '\\)'"),
+    ],
+)
+def test_what_is_no_coordinate_of_a_frame(text: str, message: str) -> None:
+    with pytest.raises(ReadError, match=message) as caught:
+        parse(text)
+    if "'x'" in message:
+        assert "the position of a frame is x(tip)" in (caught.value.remedy or "")
 
 
 @pytest.mark.parametrize(

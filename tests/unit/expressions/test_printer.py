@@ -46,7 +46,7 @@ def _grown(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
 EXPRESSIONS = st.recursive(
     st.one_of(
         _decimals(),
-        st.sampled_from(["a", "b_1", "L"]).map(Identifier),
+        st.sampled_from(["a", "b_1", "L", "x", "x(tip)", "der(z(tip))"]).map(Identifier),
         st.just(Constant("pi")),
     ),
     _grown,

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from chainform.errors import ReadError
 from chainform.expressions import parse
-from chainform.mechanism import GROUND, Mechanism, MechanismBuilder, closed_pose, poses_of
+from chainform.mechanism import (
+    GROUND,
+    Mechanism,
+    MechanismBuilder,
+    closed_pose,
+    parametrise,
+    poses_of,
+)
 from chainform.mechanism.loop_closure import numeric_loops
 from chainform.mechanism.pose import numeric_tree
+
+
+def _axis() -> dict[str, object]:
+    return {"segment": "ground", "axis": "z"}
 
 
 def four_bar(a: object, b: object, c: object, d: object, kind: str = "point") -> MechanismBuilder:
@@ -189,6 +201,18 @@ def test_points_may_name_parameters() -> None:
         ((None, "point", {"segment": 1}, None, ["crank", "q1"]), "named twice"),
         ((None, "point", {"segment": 1}, None, "crank"), "expected a list, got a text"),
         (("linkage", "point", {"segment": 1}), "the name is used twice"),
+        ((None, "revolute", {"segment": 1}), "'axis' is missing"),
+        ((None, "planar", {"segment": 1, "axis": "z"}), "'axis' is missing"),
+        ((None, "revolute", {"segment": 1, "axis": [0, 0, 0]}, _axis()), "axis has no length"),
+        ((None, "revolute", {"segment": 1, "axis": "w"}, _axis()), "expected a list"),
+        ((None, "point", {"segment": 1, "axis": "z"}), "this kind has no axis"),
+        ((None, "frame", {"segment": 1}, _axis()), "this kind has no axis"),
+        ((None, "distance", {"segment": 1}), "'length' is missing"),
+        ((None, "distance", {"segment": 1}, None, None, 0), "the number is not positive"),
+        ((None, "distance", {"segment": 1}, None, None, "-0.5"), "the number is not positive"),
+        ((None, "distance", {"segment": 1, "axis": "z"}, None, None, 1), "kind has no axis"),
+        ((None, "spherical", {"segment": 1}, None, None, 1), "this kind has no length"),
+        ((None, "prismatic", {"segment": 1, "axis": "x"}, _axis()), "the axes differ"),
     ],
 )
 def test_wrong_loops(loop: tuple[object, ...], message: str) -> None:
@@ -330,3 +354,69 @@ def test_numbers_of_very_different_size_are_no_accident(
     mechanism = builder.build()
     q = closed_pose(mechanism)
     assert q is None or np.isfinite(q).all()
+
+
+# --- kinds ----------------------------------------------------------------------------------
+
+
+def test_a_wrong_kind_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(ReadError) as caught:
+        four_bar(1, 1, 1, 1).loop("l", "cilindrical", {"segment": 1}).build()
+    assert "'cylindrical'" in str(caught.value.remedy)
+
+
+def test_a_spherical_joint_is_a_point() -> None:
+    assert four_bar(1, 1, 1, 1, "spherical").build() == four_bar(1, 1, 1, 1, "point").build()
+
+
+def test_axes_are_stored_with_exactly_unit_length() -> None:
+    closing = {"segment": "rocker", "axis": [1, 1, 0], "rpy": [0, 0, 1]}
+    target = {"segment": "ground", "point": [1, 0, 0], "axis": [0, 3, 4]}
+    loop = four_bar(1, 1, 1, 1).loop("l", "universal", closing, target).build().loops[1]
+    assert loop.target.axis == (0, Fraction(3, 5), Fraction(4, 5))
+    assert loop.closing.axis is not None
+    assert sum(x * x for x in loop.closing.axis) == 1
+
+
+def test_a_length_may_name_a_parameter() -> None:
+    builder = rod("spherical").parameter("d", 2)
+    builder.loop("l", "distance", {"segment": "rod", "point": [1, 0, 0]}, _at(0, 2, 0), None, "d")
+    (loop,) = builder.build().loops
+    assert loop.length == parse("d")
+    (loop,) = parametrise(builder.build(), "numeric").loops
+    assert loop.length == 2
+    with pytest.raises(ReadError, match="'d' is not a parameter"):
+        rod("spherical").loop("l", "distance", {"segment": "rod"}, None, None, "d").build()
+
+
+@pytest.mark.parametrize(("far", "length"), [(4, "0.9"), ("0.5", "0.4")])
+def test_a_distance_that_cannot_be_bridged(far: object, length: str) -> None:
+    """A rod of 1 m on a ball joint reaches points that are 1 m away, and its tip not others."""
+    tip = {"segment": "rod", "point": [1, 0, 0]}
+    with pytest.raises(ReadError, match="one side is"):
+        rod("spherical").loop("l", "distance", tip, _at(0, 0, far), None, length).build()
+
+
+def test_a_slide_reaches_what_a_pin_does_not() -> None:
+    tip = {"segment": "rod", "point": [1, 0, 0], "axis": "z"}
+    away = {**_at(0, 1, 9), "axis": "z"}
+    assert rod("spherical").loop("l", "cylindrical", tip, away).build().notes == ()
+    with pytest.raises(ReadError, match="one side is"):
+        rod("spherical").loop("l", "revolute", tip, away).build()
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical", "planar", "prismatic"])
+def test_ends_that_are_turned_against_each_other_on_one_body(kind: str) -> None:
+    builder = rod("spherical")
+    own, other = {"segment": "rod", "axis": "z"}, {"segment": "rod", "axis": "z"}
+    (note,) = rod("spherical").loop("l", kind, own, other).build().notes
+    assert "adds no condition" in note.text
+    with pytest.raises(ReadError, match="do not fit"):
+        builder.loop("l", kind, own, {**other, "rpy": ["pi", 0, 0]}).build()
+
+
+def test_axes_of_a_universal_joint_on_one_body_must_be_perpendicular() -> None:
+    own = {"segment": "rod", "axis": "z"}
+    builder = rod("spherical")
+    with pytest.raises(ReadError, match="do not fit"):
+        builder.loop("l", "universal", own, {"segment": "rod", "axis": "-z"}).build()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from inspect import signature
+from itertools import product
+from math import atan2, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +164,6 @@ BAD = [
     ("p = [a, b]\nY = p*p", "product of two arrays"),
     ("é = 3", "not a name"),
     ("Y = a b", "expected an operator"),
-    ("Y = atan2(a, b)", "atan2"),
     ("a1 = [x, x]\n" + "\n".join(f"a{k + 1} = [a{k}, a{k}]" for k in range(1, 25)), "entries"),
 ]
 
@@ -254,3 +255,20 @@ def test_functions_of_time_alone_take_the_time() -> None:
     program = cf.read_expressions({"Y": "a*t^2"}).compile()
     assert str(signature(program["Y"])).startswith("(t")
     assert program["Y"]([1.0, 2.0], values={"a": 3}).tolist() == [3, 12]
+
+
+def test_atan2_has_all_quarters_and_its_derivatives() -> None:
+    """Also on the axes, where one of both is zero; far from 1 as well."""
+    model = cf.read_expressions({"angle": "atan2(y, x)"}).with_outputs(
+        {"by_x": "d(angle)/d(x)", "by_y": "d(angle)/d(y)"}
+    )
+    sides = [0.0, 1.0, -1.0, 0.3, -2.5, 1e-9, -1e-9, 1e9]
+    for x, y in product(sides, sides):
+        if x == y == 0:
+            continue
+        found = model.evaluate(values={"x": x, "y": y})
+        assert float(found["angle"]) == pytest.approx(atan2(y, x), rel=4e-16, abs=0)
+        square = x * x + y * y
+        rounding = 1e-15 / sqrt(square)
+        assert float(found["by_x"]) == pytest.approx(-y / square, rel=1e-14, abs=rounding)
+        assert float(found["by_y"]) == pytest.approx(x / square, rel=1e-14, abs=rounding)

@@ -35,6 +35,7 @@ class Given:
     events: Sequence[Mark] = ()
     tau: Array = field(default_factory=lambda: np.zeros(0))
     asked: list[str] = field(default_factory=list[str])
+    motion_forces: dict[str, Array] = field(default_factory=dict[str, Array])
 
     def __post_init__(self) -> None:
         if not self.tau.size:

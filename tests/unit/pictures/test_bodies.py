@@ -89,15 +89,28 @@ def test_slides_on_the_ground_have_a_rail_as_long_as_the_motion() -> None:
     assert spring.first.local.tolist() == [-1, 0, 0]
 
 
-def test_slides_on_a_body_run_through_a_sleeve() -> None:
+def telescope() -> cf.Mechanism:
     builder = cf.Mechanism.builder("telescope").segment("a", axis="z", mass=1, com=[1, 0, 0])
     builder.segment("b", parent="a", joint="prismatic", axis="x", position=[1, 0, 0], mass=1)
-    run = given(builder.build(), lambda t: [t, 0.2 + t])
-    drawn = film_of(run, 50, 100)
+    return builder.build()
+
+
+def test_slides_on_a_body_run_through_a_sleeve() -> None:
+    drawn = film_of(given(telescope(), lambda t: [t, t]), 50, 100)
     assert near(drawn, 1, "joint", [1, 0, 0]) < 3
     # The rod reaches from its end back to the sleeve when it is farthest out.
-    assert near(drawn, 2, "body", [-1.2, 0, 0]) < 1.2
+    assert near(drawn, 2, "body", [-1, 0, 0]) < 1.2
     assert near(drawn, 2, "body", [0, 0, 0]) < 1.2
+    assert not drawn.scene.spans
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_slide_that_stays_on_one_side_has_a_strut_to_its_sleeve(side: int) -> None:
+    drawn = film_of(given(telescope(), lambda t: [t, side * (0.5 + t)]), 50, 100)
+    (strut,) = drawn.scene.spans
+    assert (strut.kind, strut.first.frame, strut.last.frame) == ("strut", 1, 2)
+    assert strut.first.local.tolist() == [1, 0, 0]
+    assert strut.last.local.tolist() == [0, 0, 0]
 
 
 def test_loops_are_closed_by_a_pin() -> None:
@@ -105,6 +118,14 @@ def test_loops_are_closed_by_a_pin() -> None:
     assert near(drawn, 2, "joint", [0.5, 0, 0]) < 1.2
     assert near(drawn, 2, "body", [0.5, 0, 0]) < 1.2
     assert near(drawn, 3, "body", [0.4, 0, 0]) < 1.2
+
+
+def test_a_loop_that_keeps_a_distance_is_a_strut() -> None:
+    builder = cf.Mechanism.builder("thread").segment("bob", joint="prismatic", axis="z", mass=1)
+    ends = {"segment": "bob", "point": [0, 1, 0]}, {"segment": "ground", "point": [1, 1, 0]}
+    (span,) = film(builder.loop("thread", "distance", *ends, length=1).build()).scene.spans
+    assert (span.kind, span.first.frame, span.last.frame) == ("strut", 1, 0)
+    assert (span.first.local.tolist(), span.last.local.tolist()) == ([0, 1, 0], [1, 1, 0])
 
 
 def test_a_free_body_shows_its_even_solid() -> None:

@@ -137,6 +137,16 @@ def test_actuators() -> None:
     assert labels(plot(run, ["x", "u"])) == [*run.mechanism.states, *run.mechanism.signals]
 
 
+def test_forces_of_prescribed_motions_are_shown_with_their_units() -> None:
+    run = swinging(arm())
+    assert "motion_forces" not in "".join(labels(plot(run)))
+    name = run.mechanism.rates[1]
+    run.motion_forces[name] = 7.0 + 0.0 * run.t
+    assert f"drive of {name} (N m)" in labels(plot(run))
+    (ax,) = plot(run, "motion_forces").axes
+    assert ax.get_lines()[0].get_ydata()[0] == 7
+
+
 def test_only_what_is_drawn_is_computed() -> None:
     run = swinging(arm())
     plot(run, ["q", "waist"])

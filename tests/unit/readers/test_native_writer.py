@@ -13,8 +13,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import chainform as cf
-from chainform.mechanism import ZERO, Parameter
-from chainform.readers import native_text, read_text
+from chainform.mechanism import LOOP_ROWS, ZERO, Parameter
+from chainform.readers import native_text, native_toml, read_text
 from robots import robot_files
 from strategies import examples
 from zoo import DATA, inertia, random_tree, rotation, unit_axis
@@ -36,6 +36,7 @@ def check(mechanism: cf.Mechanism) -> None:
     again = read_text(text, "json")
     assert bare(again) == bare(mechanism)
     assert native_text(again) == text
+    assert bare(read_text(native_toml(mechanism), "toml")) == bare(mechanism)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -125,7 +126,12 @@ def mechanisms(draw: st.DrawFn) -> cf.Mechanism:
         builder.spring_table({"joint": "last", "stiffness": draw(positive), "rest": draw(number)})
         builder.spring_table({"ends": [place, {"segment": "ground"}], "stiffness": 1})
     if draw(st.booleans()):
-        builder.loop("ring", draw(st.sampled_from(["point", "frame"])), place, None, ["last"])
+        kind = draw(st.sampled_from(sorted(LOOP_ROWS)))
+        ends = [place, {"segment": "ground"}]
+        if LOOP_ROWS[kind].has_axes:
+            ends = [{**end, "axis": unit_axis(random.Random(3))} for end in ends]
+        length = draw(positive.filter(bool)) if kind == "distance" else None
+        builder.loop("ring", kind, *ends, ["last"], length)
     try:
         return builder.build()
     except cf.Error:  # a loop that cannot close, or an expression without a value

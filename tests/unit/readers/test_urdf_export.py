@@ -19,6 +19,7 @@ from chainform.mechanism.exact import rotation_of_angles
 from chainform.readers import export_urdf, read, read_text, side_path, urdf_text, write_urdf
 from chainform.readers.urdf.snap import rotation_of_turns
 from chainform.readers.urdf.write import angles_of
+from loop_kinds import closed_chain
 from strategies import examples
 from zoo import random_tree
 
@@ -120,6 +121,13 @@ def test_round_trip_of_everything() -> None:
     assert '<mimic joint="wheel" multiplier="0.33333333333333331" offset="0.25"/>' in text
     assert 'xyz="0.33333333333333331 0 0"' in text
     assert '<mass value="1.5"/>' in text
+
+
+@pytest.mark.parametrize("kind", ["universal", "distance"])
+def test_loops_closed_by_joints_go_to_the_side_file(kind: str, tmp_path: Path) -> None:
+    mechanism = closed_chain(kind)
+    write_urdf(mechanism, tmp_path / "chain.urdf")
+    assert read(tmp_path / "chain.urdf").loops == mechanism.loops
 
 
 def test_what_urdf_lacks_goes_to_the_side_file(tmp_path: Path) -> None:
@@ -231,3 +239,18 @@ def test_angles_of_rotations(roll: str, pitch: str, yaw: str) -> None:
     found = angles_of(rotation)
     np.testing.assert_allclose(exact(rotation_of_angles(*found)), exact(rotation), atol=1e-15 * 4)
     assert all(abs(angle) <= Fraction(math.pi) for angle in found)
+
+
+def test_laws_in_the_side_file(tmp_path: Path) -> None:
+    """A number stays one; a coordinate is named, and must have a name that a law can have."""
+    builder = Mechanism.builder("arm")
+    builder.segment("a", joint={"name": "shoulder", "type": "revolute", "axis": "z"}, mass=1)
+    builder.segment(
+        "b", parent="a", joint={"name": "wrist joint", "type": "revolute", "axis": "x"}, mass=1
+    )
+    first = builder.build().with_forces({"shoulder": "5/2"})
+    write_urdf(first, tmp_path / "a.urdf")
+    assert [f.laws for f in read(tmp_path / "a.urdf").forces] == [(Fraction(5, 2),)]
+    with pytest.raises(RunError, match="cannot name the coordinate 'wrist joint'"):
+        write_urdf(builder.build().with_forces({"shoulder": "2*q2"}), tmp_path / "b.urdf")
+    assert not (tmp_path / "b.urdf").exists()

@@ -122,3 +122,12 @@ def test_what_others_kept_is_not_run(compilations: list[str]) -> None:
     for key in code_cache.kept:
         code_cache.kept[key] = b"x" * 100
     assert code_of(text, host(), code_cache)[:4] != b"xxxx"
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(*_: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("CHAINFORM_CACHE", raising=False)
+    monkeypatch.setattr("chainform.runtime.cache.cache_folder", homeless)
+    assert CodeCache.of_user() is None

@@ -245,3 +245,50 @@ def test_what_is_not_part_of_the_language_is_refused(
 def test_lanes_cannot_go_different_ways() -> None:
     with pytest.raises(SyntaxError, match="different ways"):
         Translation({}, lanes=4).add(lanes_apart)
+
+
+def idle(x: Floats) -> None:
+    """Do nothing, in a word of the language."""
+    if x[0] > 0.0:
+        pass
+
+
+def deleted(x: Floats) -> None:
+    """Use a statement that is not part of the language."""
+    del x
+
+
+def assigned_twice(x: Floats) -> None:
+    """Assign to two names at once."""
+    (a, b) = x[0]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+    x[0] = a + b
+
+
+def truth(x: Floats) -> None:
+    """Store a truth value as a number of places."""
+    known = True
+    while known:
+        known = False
+        x[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("procedure", "words"),
+    [
+        (deleted, "is not part of the language"),
+        (assigned_twice, "only names, entries and fields"),
+    ],
+)
+def test_statements_that_are_not_part_of_the_language(
+    procedure: Callable[..., Any], words: str
+) -> None:
+    with pytest.raises(SyntaxError, match=words):
+        Translation({}).add(procedure)
+
+
+@pytest.mark.parametrize(("procedure", "expected"), [(idle, 0.0), (truth, 1.0)])
+def test_words_without_effect(procedure: Callable[..., Any], expected: float) -> None:
+    library, code = machine(procedure, None, [ADDRESS])
+    x = np.zeros(2)
+    code(x.ctypes.data)
+    assert (x[0], bool(library)) == (expected, True)

@@ -21,7 +21,7 @@ from chainform.search import effort_of, reduce_graph, workers
 from chainform.search import task as tasks
 from chainform.search.deep import EXPANSION, WALKS, deep, round_steps
 from chainform.search.fast import StartGraph, best_starts, best_walk
-from chainform.search.task import WORK, Task, run
+from chainform.search.task import WORK, SearchTask, run
 from reductions import check_kept, operations
 from zoo import exact_state, reference
 
@@ -232,8 +232,8 @@ def test_a_walk_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_task_is_data_and_back() -> None:
-    task = Task(start(), 3, 20, 0.4, Prices(call=5.0), expansion=100, until=None)
-    again = Task.from_data(task.as_data())
+    task = SearchTask(start(), 3, 20, 0.4, Prices(call=5.0), expansion=100, until=None)
+    again = SearchTask.from_data(task.as_data())
     assert graph_text(again.graph) == graph_text(task.graph)
     assert again.as_data() == task.as_data()
     first, second = run(task), run(again)
@@ -242,14 +242,14 @@ def test_a_task_is_data_and_back() -> None:
 
 
 def test_a_task_that_is_over() -> None:
-    result = run(Task(start(), 0, 20, 0.4, STANDARD, until=0.0))
+    result = run(SearchTask(start(), 0, 20, 0.4, STANDARD, until=0.0))
     assert (result.steps, result.cost) == (0, float("inf"))
     assert result.graph is start() or is_same(result.graph, start())
 
 
 def test_a_task_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "_BETWEEN_REPORTS", 0.0)
-    task = Task(start(), 3, 12, 0.4, STANDARD)
+    task = SearchTask(start(), 3, 12, 0.4, STANDARD)
     told: list[tuple[int, float, Graph | None]] = []
     result = run(task, lambda *news: told.append(news))
     assert [steps for steps, _, _ in told] == list(range(1, 13))
@@ -260,7 +260,7 @@ def test_a_task_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
-    plain = Task(start(), 3, 5, 0.4, STANDARD)
+    plain = SearchTask(start(), 3, 5, 0.4, STANDARD)
     dear = replace(plain, expansion=1000, max_cost=1.0)
     assert graph_text(run(dear).graph) == graph_text(run(plain).graph)
 

@@ -20,7 +20,7 @@ import chainform as cf
 from chainform.algebra import STANDARD
 from chainform.graph import Graph, graph_text
 from chainform.search import workers
-from chainform.search.task import Task, run
+from chainform.search.task import SearchTask, run
 from chainform.search.workers import Answer, LostError, WorkerPool
 from reductions import check_kept
 from zoo import reference
@@ -34,8 +34,8 @@ def start() -> Graph:
     return cf.derive(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
 
 
-def task(seed: int = 0, steps: int = 4, **options: Any) -> Task:
-    return Task(start(), seed, steps, 0.4, STANDARD, **options)
+def task(seed: int = 0, steps: int = 4, **options: Any) -> SearchTask:
+    return SearchTask(start(), seed, steps, 0.4, STANDARD, **options)
 
 
 def done(answers: Iterator[Answer]) -> dict[int, Answer]:
@@ -126,7 +126,7 @@ def test_a_stopped_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(graph_text(large)) > 100_000
     began = monotonic()
     until = time() + 1.5
-    tasks = [Task(large, seed, 10**6, 0.4, STANDARD, until=until) for seed in range(2)]
+    tasks = [SearchTask(large, seed, 10**6, 0.4, STANDARD, until=until) for seed in range(2)]
     with WorkerPool(2) as pool:
         os.kill(pool.processes[0], signal.SIGSTOP)
         answers = done(pool.run(tasks, until))
@@ -167,11 +167,11 @@ def test_workers_end_when_the_parent_is_killed(tmp_path: Path, number: signal.Si
         "from chainform.algebra import STANDARD\n"
         "from chainform.graph import parse_graph\n"
         "from chainform.search.workers import WorkerPool\n"
-        "from chainform.search.task import Task\n"
+        "from chainform.search.task import SearchTask\n"
         "graph = parse_graph(Path(sys.argv[1]).read_text('utf-8'))\n"
         "with WorkerPool(2) as pool:\n"
         "    print(*pool.processes, flush=True)\n"
-        "    list(pool.run([Task(graph, n, 10**7, 0.4, STANDARD) for n in range(2)]))\n"
+        "    list(pool.run([SearchTask(graph, n, 10**7, 0.4, STANDARD) for n in range(2)]))\n"
     )
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", script, str(text)]

@@ -6,6 +6,7 @@ scipy only, and is slow and small on purpose. A contract in `pyproject.toml` for
 expressions   laws as text, with two derivatives
 bodies        the table as elementary bodies, one for each elementary joint
 kinematics    poses, velocities, the linear equations of all joints
+loops         the rows of loops, by the joint that closes them
 dynamics      forces, mass matrix, accelerations under loops and constraints
 quantities    what the product derives, by the same names
 inverse       drives and other forces that a motion needs

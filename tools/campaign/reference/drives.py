@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from tools.campaign.reference.bodies import Array, Table
-from tools.campaign.reference.dynamics import Accelerations, Rows, State
+from tools.campaign.reference.dynamics import Accelerations, State
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.loops import Rows
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,17 @@ from functools import cached_property
 
 import numpy as np
 
-from tools.campaign.reference.bodies import Array, Table, axial, shift, times
+from tools.campaign.reference.bodies import Array, Table, shift, times
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import Motion, System, motion_at
+from tools.campaign.reference.loops import (
+    LoopEnd,
+    Rows,
+    RowWrench,
+    loop_rows,
+    loop_wrenches,
+    stacked,
+)
 
 RANK = 1e-9
 """Singular values below this share of the greatest count as zero."""
@@ -28,16 +36,6 @@ LEAST = 1e-3
 
 class UnsureError(Exception):
     """The reference has no certain answer at this state."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of loops and constraints: J qdd = right; `value` and `rate` say how far they are off."""
-
-    J: Array
-    right: Array
-    value: Array
-    rate: Array
 
 
 @dataclass(frozen=True)
@@ -233,20 +231,21 @@ class State:
         none = np.zeros(self.system.nv)
         drift = self.motion.acceleration(none)
         found = [self._loop(loop, drift) for loop in self.system.table.get("loops", ())]
-        return _stacked(found, self.system.nv)
+        return stacked(found, self.system.nv)
 
     def _loop(self, loop: Table, drift: Array) -> Rows:
-        (Jc, ac, p, v, R, w), (Jt, at, pt, vt, Rt, wt) = (
-            self._end(loop[end], drift) for end in ("closing", "target")
-        )
-        rows, right = Jc - Jt, at - ac
-        if loop["kind"] == "point":
-            return Rows(rows[:3], right[:3], p - pt, v - vt)
-        gap = np.concatenate([p - pt, axial(R @ Rt.T)])
-        return Rows(rows, right, gap, np.concatenate([v - vt, w - wt]))
+        closing, target = (self._end(loop[end], drift) for end in ("closing", "target"))
+        length = self.system.read.number(loop.get("length", 0))
+        return loop_rows(loop, closing, target, length)
 
-    def _end(self, end: Table, drift: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """Return Jacobian, acceleration without qdd, place, velocity, axes, angular velocity."""
+    def loop_wrenches(self, loop: Table) -> list[RowWrench]:
+        """Return what a multiplier 1 of each row puts on the closing body."""
+        drift = self.motion.acceleration(np.zeros(self.system.nv))
+        closing, target = (self._end(loop[end], drift) for end in ("closing", "target"))
+        return loop_wrenches(loop, closing, target)
+
+    def _end(self, end: Table, drift: Array) -> LoopEnd:
+        """Return an end of a loop."""
         number, place, velocity = self.point(end)
         R, p, _, w = self.motion.pose(number)
         X = shift(place - p)
@@ -255,7 +254,7 @@ class State:
         own = np.zeros((6, self.system.nv)) if is_ground else self.motion.J[part]
         a = X @ (self.motion.base[3] if is_ground else drift[part])
         a[:3] += times(w, times(w, place - p))
-        return X @ own, a, place, velocity, R @ self.system.read.rotation(end), w
+        return LoopEnd(X @ own, a, place, velocity, R @ self.system.read.rotation(end), w)
 
     @cached_property
     def constraints(self) -> Rows:
@@ -264,7 +263,7 @@ class State:
             self.law_rows(constraint["law"], constraint["kind"] == "holonomic")
             for constraint in self.system.table.get("constraints", ())
         ]
-        return _stacked(found, self.system.nv)
+        return stacked(found, self.system.nv)
 
     def law_rows(self, text: str, is_holonomic: bool = True) -> Rows:
         """Return a law of coordinates and time, or one that is linear in rates, as a row."""
@@ -283,11 +282,11 @@ class State:
     @cached_property
     def rows(self) -> Rows:
         """All rows: loops, then constraints."""
-        return _stacked([self.closure, self.constraints], self.system.nv)
+        return stacked([self.closure, self.constraints], self.system.nv)
 
     def no_rows(self) -> Rows:
         """Return no rows at all."""
-        return _stacked([], self.system.nv)
+        return stacked([], self.system.nv)
 
     def accelerations(
         self, tau: Array | float = 0.0, extra: Array | float = 0.0, rows: Rows | None = None
@@ -296,14 +295,6 @@ class State:
         held = self.rows if rows is None else rows
         H = self.H + np.diag(np.zeros(self.system.nv) + extra)
         return solved(H, held.J, self.right + tau, held.right)
-
-
-def _stacked(parts: list[Rows], width: int) -> Rows:
-    if not parts:
-        none = np.zeros(0)
-        return Rows(np.zeros((0, width)), none, none, none)
-    fields = ("J", "right", "value", "rate")
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
 def inverse(J: Array) -> Array:

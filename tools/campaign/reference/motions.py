@@ -15,10 +15,11 @@ from scipy.integrate import solve_ivp  # pyright: ignore[reportUnknownVariableTy
 
 from tools.campaign.reference.bodies import Array, Table, from_quaternion
 from tools.campaign.reference.drives import Control, Feedback, driven, motor_inertia, own_states
-from tools.campaign.reference.dynamics import Rows, State, UnsureError, solved
+from tools.campaign.reference.dynamics import State, UnsureError, solved
 from tools.campaign.reference.expressions import law
 from tools.campaign.reference.inverse import at_point
 from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.loops import Rows
 
 RTOL, ATOL = 1e-10, 1e-12
 MOST = 12_000

@@ -179,14 +179,14 @@ class Answer:
         """Return the forces in the loops as wrenches on all bodies, (6 n,)."""
         total, first = np.zeros(6 * len(self.system.bodies)), 0
         for loop in self.table.get("loops", ()):
-            size = 3 if loop["kind"] == "point" else 6
-            part = np.concatenate([self.sigma[first : first + size], np.zeros(6 - size)])
-            for end, sign in (("closing", 1.0), ("target", -1.0)):
-                number, place, _ = self.state.point(loop[end])
-                total += self.state.load(number, place, sign * part[:3])
-                if number >= 0:
-                    total[6 * number + 3 : 6 * number + 6] += sign * part[3:]
-            first += size
+            places = {end: self.state.point(loop[end]) for end in ("closing", "target")}
+            for force, moment, at in self.state.loop_wrenches(loop):
+                sigma, first = self.sigma[first], first + 1
+                for end, sign, spot in (("closing", 1.0, "closing"), ("target", -1.0, at)):
+                    number = places[end][0]
+                    total += self.state.load(number, places[spot][1], sign * sigma * force)
+                    if number >= 0:
+                        total[6 * number + 3 : 6 * number + 6] += sign * sigma * moment
         return total
 
     def coriolis(self) -> Array:

@@ -32,7 +32,11 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
-    mechanism = read_chosen(args)
+    return mechanism_report(read_chosen(args))
+
+
+def mechanism_report(mechanism: Mechanism) -> Report:
+    """Return the description of a mechanism."""
     outputs = {name: _outputs(mechanism, name) for name in FORMULATIONS}
     return Report(
         mechanism_document(mechanism, outputs), lambda page: _show(page, mechanism, outputs)
@@ -146,7 +150,7 @@ def _show_loops(page: Page, description: Table, table: Table) -> None:
     rows = [
         (
             loop["name"],
-            loop["kind"],
+            " ".join((loop["kind"], loop.get("length", ""))).strip(),
             _end(loop["closing"]),
             _end(loop["target"]),
             str(equations[loop["name"]]),
@@ -159,7 +163,8 @@ def _show_loops(page: Page, description: Table, table: Table) -> None:
 
 
 def _end(attachment: Table) -> str:
-    return f"{attachment['segment']} {vector_text(attachment.get('point', ORIGIN))}"
+    text = f"{attachment['segment']} {vector_text(attachment.get('point', ORIGIN))}"
+    return f"{text} axis {vector_text(attachment['axis'])}" if "axis" in attachment else text
 
 
 def _show_notes(page: Page, notes: Sequence[Table]) -> None:

@@ -101,7 +101,7 @@ def run(args: Namespace) -> Report:
         text = model.emit(args.to)
     elif is_folder:
         given = {option: getattr(args, option) for option in OF_FOLDER}
-        model.export(args.to, target, **{n: value for n, value in given.items() if value})
+        model.export(args.to, target, **{n: x for n, x in given.items() if x is not None})
     else:
         write_file(target, model.emit(args.to), force=args.force)
     document = _document(args, target, text, method_document(model), model.outputs)
@@ -111,7 +111,7 @@ def run(args: Namespace) -> Report:
 def _check_options(args: Namespace, is_folder: bool) -> None:
     """Refuse options that do nothing here."""
     for option in OF_FOLDER:
-        if getattr(args, option) and (not is_folder or not args.output):
+        if getattr(args, option) is not None and (not is_folder or args.output is None):
             remedy = f"leave it out, or write a folder: --to {next(iter(LANGUAGES))} -o FOLDER"
             message = "this is an option of folders"
             raise ReadError(message, element=option_name(option), remedy=remedy)

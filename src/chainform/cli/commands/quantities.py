@@ -15,7 +15,7 @@ from chainform.pipeline import quantities
 
 UNITS = {
     "u_i": "rad, or m where rate i slides",
-    "v_i": "m in rows 1 to 3 (linear), rad in rows 4 to 6 (angular), counted anew for each loop",
+    "v_i": "m in rows 1 to 3 (linear), rad in rows 4 to 6 (angular); of a loop m in linear rows",
     "p_k": "1 in columns 1 to 3, m in column 4",
 }
 """The units that depend on the entry; i, k, l are its indices. No unit: the file decides."""

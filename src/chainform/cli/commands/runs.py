@@ -8,11 +8,18 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chainform.analysis import Result, load_result
 from chainform.cli.command import Command
 from chainform.cli.options import add_list
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.results import add_results, check_pictures, draw_pictures, result_files
-from chainform.cli.run_report import run_document, show_run, show_written
+from chainform.cli.run_report import (
+    result_document,
+    run_document,
+    show_result,
+    show_run,
+    show_written,
+)
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
 from chainform.simulation import FORMS, Run
@@ -42,7 +49,7 @@ def run(args: Namespace) -> Report:
     args.resume = None
     if Path(args.file).suffix.lower() in FORMS:
         _refuse(args, "a file of results has no runs by name", "run", "delete")
-        return _report(args, Run.load(args.file), None)
+        return _report(args, load_result(args.file), None)
     if args.run is None:
         _refuse(args, "this needs one run", "out", "plot", "animate", "delete", "outputs")
         with chosen_store(args, read_only=True) as store:
@@ -51,7 +58,7 @@ def run(args: Namespace) -> Report:
         return _deleted(args)
     with chosen_store(args, read_only=True) as store:
         entry = _entry(store, args.file, args.run)
-        found = Run.load(store.run(entry.revision, entry.name))
+        found = load_result(store.run(entry.revision, entry.name))
     return _report(args, found, entry)
 
 
@@ -118,7 +125,7 @@ def _show_list(page: Page, reference: str, runs: Sequence[Document]) -> None:
         (
             run["name"],
             run["revision"],
-            run["method"] or "",
+            run["method"] or run["kind"],
             *("" if t is None else f"{t:g}" for t in run["time"]),
             run["ending"] or "",
             run["created"][:16].replace("T", " "),
@@ -139,13 +146,17 @@ def _deleted(args: Namespace) -> Report:
 # --- one run ------------------------------------------------------------------------------------
 
 
-def _report(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
+def _report(args: Namespace, found: Run | Result, entry: RunEntry | None) -> Report:
     files = result_files(args)
     check_pictures(args)
+    if isinstance(found, Result):
+        _refuse(args, "the result of a task has its own arrays only", "outputs")
     for file in files:
-        found.save(file, args.outputs)
+        found.save(file, args.outputs) if isinstance(found, Run) else found.save(file)
     written = [*files, *draw_pictures(args, found)]
     saved = None if entry is None else {"revision": entry.revision, "run": entry.name}
+    if isinstance(found, Result):
+        return _result_report(args, found, written, saved)
     report = {**run_document(found), "saved": saved}
 
     def show(page: Page) -> None:
@@ -153,6 +164,18 @@ def _report(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
         show_written(page, written)
 
     return Report({"name": args.file, "run": report, "written": written}, show)
+
+
+def _result_report(
+    args: Namespace, found: Result, written: list[str], saved: dict[str, str] | None
+) -> Report:
+    report = {**result_document(found), "saved": saved}
+
+    def show(page: Page) -> None:
+        show_result(page, found)
+        show_written(page, written)
+
+    return Report({"name": args.file, "result": report, "written": written}, show)
 
 
 COMMAND = Command(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from importlib.resources import files
 
-from chainform.cli.command import Command
+from chainform.cli.command import FAMILIES, Command
 from chainform.cli.printing import Report
 
 NAMES = (
+    "new",
     *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
+    *FAMILIES["analyse"],
     *("forces", "linearise", "simulate", "runs", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),
@@ -28,7 +30,9 @@ def run(args: Namespace) -> Report:
 
 
 def schema_text(name: str) -> str:
-    """Return a schema as it stands in its file."""
+    """Return a schema as it stands in its file; single tasks share that of `analyse`."""
+    if name in FAMILIES["analyse"][1:]:
+        return schema_text("analyse").replace("analyse", name)
     return (files("chainform.cli") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
 
 

@@ -1,10 +1,11 @@
-"""`chainform simulate`: the motion that a scenario file asks for."""
+"""`chainform simulate`: the motion that a scenario file asks for, or that of a mechanism."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -12,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from chainform.cli.command import Command
-from chainform.cli.options import add_list, parameter_values
+from chainform.cli.motion_options import (
+    add_overrides,
+    add_source,
+    chosen_scenario,
+    option_errors,
+    options_again,
+    overrides_of,
+)
 from chainform.cli.printing import Document, Page, Report, tell
 from chainform.cli.progress import MOTIONS, motion_progress
 from chainform.cli.results import (
@@ -22,19 +30,23 @@ from chainform.cli.results import (
     check_store,
     draw_pictures,
     is_resumed,
+    model_of_run,
     result_files,
     run_name,
     save_into_store,
 )
 from chainform.cli.run_report import (
     batch_document,
+    quantity_of,
     run_document,
+    run_series,
     show_batch,
     show_run,
+    show_series,
     show_written,
 )
+from chainform.cli.selection import bad_input, split_list
 from chainform.errors import Error, ReadError
-from chainform.expressions import fraction_of_decimal
 from chainform.given import counted
 from chainform.runtime import CodeCache
 from chainform.simulation import (
@@ -50,13 +62,13 @@ from chainform.simulation import (
     simulate_batch,
 )
 
-SINGLE = ("resume", "animate", "save", "run")
+SINGLE = ("resume", "animate", "save", "run", "table")
 """Options that go with a single motion."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("file", metavar="SCENARIO", help="the scenario (.toml or .json)")
+    add_source(parser)
     group = parser.add_argument_group("where results go")
     add_results(group, "times, states, efforts, energy and the outputs of the scenario")
     group.add_argument(
@@ -66,6 +78,13 @@ def add_options(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--run", metavar="NAME", help="the name of the run there (default: that of the file)"
+    )
+    group.add_argument(
+        "--table",
+        metavar="COLUMN",
+        nargs="*",
+        help="print the numbers at the times of output: q, qd, tau and forces of motions, or these "
+        "quantities and columns (energy, q.elbow, 'pose(tool)')",
     )
     group = parser.add_argument_group("how it runs")
     group.add_argument(
@@ -93,20 +112,32 @@ def run(args: Namespace) -> Report:
     """Compute the motions, and write what there is of them even if they do not come to an end."""
     files = result_files(args)
     check_pictures(args)
-    scenario = Scenario.read(args.file, store=args.db, allow_python=args.allow_python)
+    scenario = chosen_scenario(args)
     check_batch_options(args, scenario)
     check_outputs(scenario)
+    check_table(args, scenario)
     if scenario.batch is not None:
         return _run_batch(args, scenario, files)
-    check_store(args, scenario)
+    check_store(args, scenario.mechanism)
     found = _computed(args, scenario, files)
     for file in files:
         found.save(file, scenario.outputs)
-    revision = save_into_store(args, scenario, found) if args.save is not None else None
+    revision = None
+    if args.save is not None:
+        model = partial(model_of_run, scenario, found)
+        revision = save_into_store(args, found, model, scenario.outputs)
     saved = None if revision is None else {"revision": revision, "run": run_name(args)}
     written = [*files, *draw_pictures(args, found)]
+    series = run_series(found, args.table or ())
     document = {"file": args.file, **run_document(found), "written": written, "saved": saved}
-    return Report(document, lambda page: _show(page, args, document))
+    document["series"] = {name: column.tolist() for name, column in series.items()}
+
+    def show(page: Page) -> None:
+        _show(page, args, document)
+        if args.table is not None:
+            show_series(page, series, len(found.t))
+
+    return Report(document, show)
 
 
 def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
@@ -149,7 +180,7 @@ def _stopped(args: Namespace, part: Run, files: Sequence[str]) -> str:
     if not files:
         return f"{where}; with --out FILE.npz what was computed is saved"
     again = f"chainform simulate {quote(args.file)} --resume {quote(files[0])}"
-    again += " --allow-python" * args.allow_python
+    again += options_again(args) + " --allow-python" * args.allow_python
     return f"{where}, what was computed is in {', '.join(files)}; to go on: {again}"
 
 
@@ -160,60 +191,6 @@ def _show(page: Page, args: Namespace, document: Document) -> None:
     show_written(page, document["written"])
     if document["saved"] is not None:
         page.text(f"saved with {document['saved']['revision']} as {document['saved']['run']}")
-
-
-# --- options that stand before what the file says -------------------------------------------------
-
-
-def add_overrides(parser: ArgumentParser) -> None:
-    """Add options that stand before what the file says."""
-    group = parser.add_argument_group("before what the file says")
-    group.add_argument("--time", metavar="[START:]END", help="start and end, s")
-    group.add_argument("--method", metavar="NAME", help="the method of integration")
-    group.add_argument("--rtol", metavar="NUMBER", help="the relative tolerance")
-    group.add_argument("--step", metavar="NUMBER", help="the length of fixed steps, s")
-    add_list(group, "--values", "NAME=NUMBER", "values of parameters")
-
-
-def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
-    """Return arguments of `simulate` that stand before those of the scenario."""
-    found: dict[str, Any] = {}
-    if args.time is not None:
-        first, mark, last = args.time.rpartition(":")
-        found["t"] = (_number(first, "--time") if mark else 0.0, _number(last, "--time"))
-    if args.method is not None:
-        found["method"] = args.method
-    for name in ("rtol", "step"):
-        if getattr(args, name) is not None:
-            found[name] = _number(getattr(args, name), f"--{name}")
-    if args.values:
-        given = parameter_values(args.values, "--values")
-        values = {name: _number(text, f"--values {name[:60]}") for name, text in given.items()}
-        found["values"] = {**scenario.arguments.get("values", {}), **values}
-    return found
-
-
-@contextmanager
-def option_errors(given: Mapping[str, Any]) -> Generator[None]:
-    """Turn errors about what the command line gave into errors of its options."""
-    try:
-        yield
-    except MotionError:
-        raise
-    except Error as problem:
-        if problem.element not in given:
-            raise
-        option = "--time" if problem.element == "t" else f"--{problem.element}"
-        raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
-
-
-def _number(text: str, element: str) -> float:
-    try:
-        return float(fraction_of_decimal(text))
-    except (ReadError, ValueError, OverflowError):
-        raise ReadError(
-            f"{text[:40]!r} is not a number", element=element, remedy="write 0.5, or 1e-6"
-        ) from None
 
 
 def check_outputs(scenario: Scenario) -> None:
@@ -228,6 +205,13 @@ def check_outputs(scenario: Scenario) -> None:
                 element=f"output, outputs {name[:60]!r}",
                 remedy=problem.remedy,
             ) from None
+
+
+def check_table(args: Namespace, scenario: Scenario) -> None:
+    """Refuse columns of --table that there could not be after the motion has been computed."""
+    for name in split_list(args.table or ()):
+        with bad_input("--table"):
+            check_output(scenario.mechanism, quantity_of(name))
 
 
 # --- a scenario with a section `batch`: many motions ---------------------------------------------
@@ -312,11 +296,12 @@ def _stopped_batch(batch: BatchRun, files: Sequence[str]) -> str:
 
 
 COMMAND = Command(
-    usage="SCENARIO",
-    description="Compute the motion that a scenario file asks for, and tell how it ended. Ctrl-C\n"
-    "ends it early: what was computed is written, the exit code is 130, and --resume goes on from\n"
-    "there. Long runs are written every half a minute. A scenario with a section [batch] asks for\n"
-    "many motions, which run on all cores.",
+    usage="FILE",
+    description="Compute the motion that a scenario file asks for, or that of a mechanism from a\n"
+    "state --q0, --qd0 on, and tell how it ended. Ctrl-C ends it early: what was computed is\n"
+    "written, the exit code is 130, and --resume goes on from there. Long runs are written every\n"
+    "half a minute. A scenario with a section [batch] asks for many motions, which run on all\n"
+    "cores.",
     add_options=add_options,
     run=run,
 )

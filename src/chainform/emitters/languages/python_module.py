@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import keyword
 import sys
 from collections.abc import Iterable, Sequence
@@ -27,7 +28,7 @@ from chainform.graph import CALLS, GROUPS
 LIBRARIES = ("numpy", "scipy", "casadi", "sympy", "mpmath", "jax", "jaxlib", "torch")
 FILES = ("example", "test")
 WORDS = """
-np ca jnp batch float int len tuple namedtuple Results PATTERNS LIMIT steps
+np ca jnp batch float int len tuple namedtuple Results NAMES PATTERNS LIMIT steps
 Abs Array Integer Matrix Rational Symbol flatten lambdify preorder_traversal sympify
 """
 BUILT_IN = [name for name in dir(builtins) if name != "all"]
@@ -76,7 +77,13 @@ def docstring(lines: Iterable[str], margin: str = "    ") -> list[str]:
 def head(package: Package, notes: Sequence[str], imports: str) -> str:
     """Return the beginning of a module: the model, its inputs, what holds for all functions."""
     about = docstring([*facts(package), "", *notes], "")
-    return "\n".join([*about, "", imports.strip(), ""])
+    lines = ["NAMES = {"]
+    for group, names in package.names.items():
+        listed = [f"        {json.dumps(name)}," for name in names]
+        lines += [f'    "{argument_name(group)}": [', *listed, "    ],"]
+    meaning = "What the entries of arguments are called; qdd and tau have the names of qd."
+    lines += ["}", f'"""{meaning}"""']
+    return "\n".join([*about, "", imports.strip(), "", "", *lines, ""])
 
 
 def shown_shapes(function: Function, syntax: Syntax, dots: str = "..., ") -> str:

@@ -115,23 +115,19 @@ class StatementWriter:
         elif call:
             self.values[v] = self._call(call, self.value(self.definitions.arguments[v]))
         else:
-            self.values[v] = self._sum(self.definitions.terms(v))
+            terms = self.definitions.terms(v)
+            self.values[v] = self._sum([terms[k] for k in self.definitions.term_order(v)])
 
     # --- sums ---------------------------------------------------------------------------
 
     def _sum(self, terms: Sequence[tuple[float, list[int]]]) -> str:
-        """Add terms; the first is one that is not subtracted, if there is any."""
+        """Add terms in their order."""
         if not terms:
             return self.form.constant(0.0)
-        first = next((i for i, term in enumerate(terms) if not _is_minus(term)), 0)
-        total = self._product(*terms[first])
-        for i, (coefficient, factors) in enumerate(terms):
-            if i == first:
-                continue
-            if coefficient < 0:
-                total = self.operation("fsub", total, self._product(-coefficient, factors))
-            else:
-                total = self.operation("fadd", total, self._product(coefficient, factors))
+        total = self._product(*terms[0])
+        for coefficient, factors in terms[1:]:
+            name = "fsub" if coefficient < 0 else "fadd"
+            total = self.operation(name, total, self._product(abs(coefficient), factors))
         return total
 
     def _product(self, coefficient: float, factors: list[int]) -> str:
@@ -235,10 +231,6 @@ class StatementWriter:
                 )
                 found.append((sine, cosine))
         return found
-
-
-def _is_minus(term: tuple[float, list[int]]) -> bool:
-    return term[0] < 0
 
 
 # --- entries that are always the same number, above all zeros -------------------------------------

@@ -1,10 +1,11 @@
 """Closed loops: the closure Jacobian J, and the matrix B of Racković 1996.
 
-The closing body is held to another body, or to the ground, at a point or by a whole frame.
-sigma is the force (and, for a frame, the moment) that acts on the closing body there, in
-world axes; the opposite acts on the other body. Column i of J is the velocity of the closing
-point, and below it the angular velocity of the closing body, per unit rate of coordinate i,
-each relative to the other body. Virtual work then gives tau = ... - J^T sigma, so B = -J^T.
+The closing body is held to another body, or to the ground, as by a joint: see loop_rows.py.
+sigma are the forces and moments that act on the closing body, along the directions of the rows; the
+opposite acts on the other body. For points and frames they are force, and moment, in world axes.
+Column i of J is the velocity of the closing point along these directions, and below it the angular
+velocity of the closing body about them, per unit rate of coordinate i, each relative to the other
+body. Virtual work then gives tau = ... - J^T sigma, so B = -J^T.
 
 Racković 1996 splits the joints of a closed row into a basic and a supplementary set and gives B
 the rows of the basic ones only, (1.31); the moment rows have the sign of algorithm 1.3.
@@ -13,22 +14,23 @@ the rows of the basic ones only, (1.31); the moment rows have the sign of algori
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import cached_property
 
 from chainform.errors import DeriveError
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.loop_rows import LoopGeometry
 from chainform.formulations.shared.outputs import Key, add_to, declare
+from chainform.formulations.shared.tree import Skeleton
+from chainform.formulations.shared.world import Columns, World
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Loop, Mechanism
-from chainform.spatial import Vector
+from chainform.spatial import dot
 
-Columns: TypeAlias = dict[int, tuple[Vector, Vector]]
-"""Linear and angular velocity of a point, world axes, for unit rate of each freedom."""
+SUPPLEMENTARY = 5
+"""How many joints at the end of a closed row are supplementary at most, unless the file says which.
 
-SUPPLEMENTARY = {"frame": 5, "point": 3}
-"""How many joints at the end of a closed row are supplementary unless the file says which.
-
-The paper closes a row by one more, fictitious joint and takes six joints away; a point
-takes three."""
+The paper closes a row by one more, fictitious joint and takes six joints away; a loop of fewer
+equations takes as many joints as it has."""
 
 
 class Closure:
@@ -46,7 +48,7 @@ class Closure:
         self.builder = builder
         self.mechanism = mechanism
         self.columns_of = columns_of
-        self.sizes = [6 if loop.kind == "frame" else 3 for loop in mechanism.loops]
+        self.sizes = [loop.equations for loop in mechanism.loops]
         self.size = sum(self.sizes)
         self._entries: dict[Key, Scalar] | None = None
 
@@ -119,8 +121,16 @@ class Closure:
             row = 0
             loops = zip(self.mechanism.loops, self.sizes, strict=True)
             for number, (loop, size) in enumerate(loops, start=1):
-                self._add_end(found, f"closing{number}", loop.closing, row, size, sign=1)
-                self._add_end(found, f"target{number}", loop.target, row, size, sign=-1)
+                wrenches = LoopGeometry(self._world, loop).wrenches()
+                closing = self.columns_of(f"closing{number}", loop.closing)
+                target = self.columns_of(f"target{number}", loop.target)
+                for r, wrench in enumerate(wrenches, start=row):
+                    for i, (linear, angular) in closing.items():
+                        power = dot(wrench.force, linear) + dot(wrench.moment, angular)
+                        add_to(found, (r, i), power)
+                    for i, (linear, angular) in target.items():
+                        power = dot(wrench.force, linear) + dot(wrench.back, angular)
+                        add_to(found, (r, i), -power)
                 row += size
             name = self.builder.name
             self._entries = {
@@ -128,20 +138,10 @@ class Closure:
             }
         return self._entries
 
-    def _add_end(
-        self,
-        found: dict[Key, Scalar],
-        name: str,
-        end: Attachment,
-        row: int,
-        size: int,
-        *,
-        sign: int,
-    ) -> None:
-        for i, (linear, angular) in self.columns_of(name, end).items():
-            components = linear if size == 3 else (*linear, *angular)
-            for index, component in enumerate(components):
-                add_to(found, (row + index, i), sign * component)
+    @cached_property
+    def _world(self) -> World:
+        """Positions and directions of the ends, whatever the method."""
+        return World(Skeleton(Kinematics(self.mechanism, self.builder)))
 
 
 def has_basic_joints(mechanism: Mechanism) -> bool:
@@ -162,7 +162,7 @@ def basic_rates(mechanism: Mechanism, loop: Loop) -> tuple[int, ...]:
         segment = mechanism.segments[i]
         first = segment.rate or 0
         rates += [first + k for k in range(segment.joint.kind.rates)]
-    return tuple(rates[: max(0, len(rates) - SUPPLEMENTARY[loop.kind])])
+    return tuple(rates[: max(0, len(rates) - min(SUPPLEMENTARY, loop.equations))])
 
 
 def _moving(mechanism: Mechanism, end: Attachment) -> list[int]:

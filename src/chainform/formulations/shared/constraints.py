@@ -6,6 +6,8 @@ f'       its rate; a nonholonomic law stands on the level of rates already and i
 J        df'/dqd, a row for each constraint
 gamma    J qdd = gamma, from f'' = 0: gamma is minus the part of f'' that has no qdd
 
+A law may name positions of frames, which are functions of q and t like any other, and their rates.
+
 The rate of a coordinate is qd, but for joints with quaternions. There, with the quaternion (u, s)
 and the velocities v and w of the body in its own axes,
 
@@ -79,7 +81,7 @@ class ConstraintLaws:
         with error_context(self.mechanism, f"constraint {constraint.name!r}"):
             if constraint.kind == "nonholonomic":
                 return self._of_rate(constraint.law)
-            return self.holonomic(self.laws.scalar(constraint.law))
+            return self.holonomic(self.laws.differentiable(constraint.law))
 
     def holonomic(self, law: Scalar, moving: frozenset[int] | None = None) -> ConstraintRow:
         """Return the row of a law of coordinates and time.
@@ -91,7 +93,7 @@ class ConstraintLaws:
         return self._made(value, self.builder.keep(clock.of(value)), clock)
 
     def _of_rate(self, law: Number) -> ConstraintRow:
-        value = self.builder.keep(self.laws.scalar(law))
+        value = self.builder.keep(self.laws.differentiable(law))
         return self._made(value, value, self._clock(None))
 
     def _made(self, value: Scalar, rate: Scalar, clock: Tangents) -> ConstraintRow:

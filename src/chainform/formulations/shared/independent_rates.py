@@ -25,9 +25,8 @@ from chainform.errors import DeriveError
 from chainform.formulations.shared.closure_jacobian import basic_rates
 from chainform.formulations.shared.constraints import ConstraintLaws
 from chainform.formulations.shared.forces import world_closure
-from chainform.formulations.shared.loop_rows import rows_of, turn_cosine
+from chainform.formulations.shared.loop_rows import rows_of, turn_cosines
 from chainform.formulations.shared.scope import refuse_massless
-from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import BatchPlan, Builder, Graph, Input, Scalar
 from chainform.mechanism import Mechanism, lacks_inertia, with_unit_quaternions
 
@@ -246,19 +245,20 @@ class ClosedPositions:
         return q
 
     def _left(self, found: Mapping[str, Array]) -> Array:
-        """Return residuals in which turns between frames are angles, from 0 to pi, by axes.
+        """Return residuals in which turns between ends are angles, from 0 to pi, by axes.
 
         The rows of loops have the sine, which is zero at half a turn as well.
         """
-        left, first, frame = found["values"].copy(), 0, 0
+        left, first, number = found["values"].copy(), 0, 0
         for loop in self.mechanism.loops:
-            if loop.kind == "frame":
-                turn = left[:, first + 3 : first + 6]
+            after = first + loop.equations
+            if loop.rows.has_sense:
+                turn = left[:, first + len(loop.rows.linear) : after]
                 sine = np.linalg.norm(turn, axis=1)
-                angle = np.arctan2(sine, found["cosines"][:, frame])
+                angle = np.arctan2(sine, found["cosines"][:, number])
                 turn *= np.divide(angle, sine, out=np.ones(STARTS), where=sine > ROUNDING)[:, None]
-                frame += 1
-            first += loop.equations
+                number += 1
+            first = after
         return left
 
 
@@ -278,8 +278,6 @@ def _graph(mechanism: Mechanism) -> tuple[Graph, NDArray[np.bool_]]:
     rows, zero = rows_of(builder, mechanism), builder.number(0)
     is_holonomic = [row.value is not row.rate for row in rows]
     rates = ConstraintLaws(builder, mechanism).coordinate_rates()
-    frames = [loop for loop in mechanism.loops if loop.kind == "frame"]
-    world = WorldColumns(builder, mechanism) if frames else None
     slopes = _closure(builder, mechanism)
     first = len(slopes) // mechanism.nv
     slopes += [
@@ -293,7 +291,7 @@ def _graph(mechanism: Mechanism) -> tuple[Graph, NDArray[np.bool_]]:
         "values": [row.value for row, own in zip(rows, is_holonomic, strict=True) if own],
         "J": [row.J.get(k, zero) for row in rows for k in range(mechanism.nv)],
         "moved": [rates[k] for k in range(mechanism.nq)],
-        "cosines": [turn_cosine(world, loop) for loop in frames] if world else [],
+        "cosines": turn_cosines(builder, mechanism),
     }
     for name, values in parts.items():
         entries = [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]

@@ -16,11 +16,11 @@ q1, q2, ... follow the order of the coordinates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-from chainform.errors import DeriveError
 from chainform.expressions import Expression, evaluate_expression, symbols_of
 from chainform.formulations.shared.base import Base
 from chainform.graph import Builder, Scalar
@@ -89,18 +89,25 @@ class BuilderArithmetic:
                 for other in arguments[1:]:
                     first = (first + other + sign * call("abs", first - other)) / 2
                 return first
+            case "atan2", [y, x]:
+                return self._direction(y, x)
             case "pow", [base, exponent] if exponent.is_number and (2 * exponent).number % 1 == 0:
                 return self._half_power(base, int((2 * exponent).number))
             case "pow", [base, exponent]:
                 return call("exp", exponent * call("log", base))
-            case _, [_]:
-                return call(function, first)
             case _:
-                raise DeriveError(
-                    f"{function} has no place among the formulas of a graph",
-                    remedy="write it with functions of one argument, or give its parameters "
-                    "values and derive with parameters='numeric'",
-                )
+                return call(function, first)
+
+    def _direction(self, y: Scalar, x: Scalar) -> Scalar:
+        """Return the angle of the vector (x, y), in (-pi, pi]: twice that of half the turn.
+
+        With s = 1 for x >= 0 and -1 else, y / (r + s x) never cancels. It has no value at (0, 0).
+        """
+        call, keep = self.builder.call, self.builder.keep
+        side, above = (2 * self.call("step", [v]) - 1 for v in (x, y))
+        length = keep(call("sqrt", keep(x * x + y * y)) + side * x)
+        half = call("atan", keep(y * call("reciprocal", length)))
+        return 2 * side * half + (1 - side) * above * (Fraction(math.pi) / 2)
 
     def _half_power(self, base: Scalar, halves: int) -> Scalar:
         """Return base^(halves / 2) by squaring, from the most significant digit on."""

@@ -16,7 +16,8 @@ a parameter to the limb before does not change a drive, yet it changes the react
 Loads are forces and moments on the bodies besides inertia and weight, in world axes:
 
     wrench     on a frame, given as an input
-    sigma      reaction of a loop: on the closing body, and the opposite on the other one
+    sigma      reaction of a loop: on the closing body, and the opposite on the other one, where
+               the directions of the loop turn with it also at the closing point
     spring     between two points: a pull on both ends, along the line between them
 
 Each acts on a segment at a point of it. What acts in a joint, such as friction, a drive or the
@@ -28,10 +29,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.forces import spring_pulls
-from chainform.formulations.shared.kinematics import input_vector, wrench_inputs
+from chainform.formulations.shared.kinematics import wrench_inputs
+from chainform.formulations.shared.loop_rows import LoopGeometry
 from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.tree import Limb, Skeleton
@@ -70,14 +73,17 @@ def wrench_loads(world: World, options: Options) -> Iterator[Load]:
 
 def loop_loads(world: World) -> Iterator[Load]:
     """Yield the reactions of closed loops on both bodies of each."""
-    row = 0
+    rows = count()
     for loop in world.skeleton.mechanism.loops:
-        is_frame = loop.kind == "frame"
-        force = input_vector(world.builder, "sigma", row)
-        moment = input_vector(world.builder, "sigma", row + 3) if is_frame else world.none
+        force = moment = back = world.none
+        for wrench in LoopGeometry(world, loop).wrenches():
+            row = next(rows)
+            sigma = world.builder.input(f"sigma{row + 1}", "sigma", row)
+            force = add(force, scale(sigma, wrench.force))
+            moment = add(moment, scale(sigma, wrench.moment))
+            back = add(back, scale(sigma, wrench.back))
         yield Load(_frame(loop.closing), force, moment)
-        yield Load(_frame(loop.target), scale(-1, force), scale(-1, moment))
-        row += 6 if is_frame else 3
+        yield Load(_frame(loop.target), scale(-1, force), scale(-1, back))
 
 
 def spring_loads(world: World, options: Options) -> Iterator[Load]:

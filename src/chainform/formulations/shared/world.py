@@ -18,14 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TypeAlias
 
 from chainform.formulations.shared.axes import Axes, run_members
-from chainform.formulations.shared.closure_jacobian import Columns
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.graph import Builder
 from chainform.mechanism import GROUND, Attachment, Frame, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
+
+Columns: TypeAlias = dict[int, tuple[Vector, Vector]]
+"""Linear and angular velocity of a point, world axes, for unit rate of each freedom."""
 
 RATES = ("base", "qd", "qdd")
 
@@ -201,6 +204,15 @@ class World:
         return self.builder.keep_vector(
             add(self.origin(self.limb_of(frame)), self.frame_arm(frame))
         )
+
+    def frame_velocity(self, frame: Frame) -> tuple[Vector, Vector]:
+        """Return the velocity of the origin of a frame and its angular velocity."""
+        k, arm = self.limb_of(frame), self.frame_arm(frame)
+        for limb in self.path(k):
+            self.angular_velocity(limb)
+            self.velocity(limb)
+        w = self.angular_velocity(k)
+        return self.builder.keep_vector(add(self.velocity(k), cross(w, arm))), w
 
     def frame_acceleration(self, frame: Frame) -> tuple[Vector, Vector]:
         """Return the acceleration of the origin of a frame and its angular acceleration."""

@@ -35,6 +35,8 @@ from chainform.mechanism import (
     Mechanism,
     MechanismBuilder,
     Number,
+    frame_coordinate_of,
+    group_of,
     meaning_of,
     native_table,
 )
@@ -189,6 +191,8 @@ class UrdfNumbers:
         mechanism, put = self.mechanism, dict[str, Fraction | Expression]()
         for symbol in sorted(symbols_of(law)):
             meaning = meaning_of(symbol, mechanism.coordinates, mechanism.rates)
+            if frame_coordinate_of(symbol) is not None:
+                continue
             if meaning is None:
                 put[symbol] = self.value(Identifier(symbol))
             elif meaning.group != "t":
@@ -287,7 +291,7 @@ class _Writer:
         """Tell whether a number names coordinates, rates or time; all others have a value."""
         names = self.mechanism.coordinates, self.mechanism.rates
         symbols = () if isinstance(number, Fraction) else symbols_of(number)
-        return any(meaning_of(symbol, *names) is not None for symbol in symbols)
+        return any(group_of(symbol, *names) is not None for symbol in symbols)
 
 
 def _quoted(text: str) -> str:

@@ -29,7 +29,7 @@ from numpy.linalg import norm
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.mechanism import JointKind, Mechanism
+from chainform.mechanism import LOOP_ROWS, JointKind, Mechanism
 from chainform.simulation.equations.initial import initial_state
 from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 
@@ -191,9 +191,10 @@ def _open(gaps: ConstraintResiduals, q: Array, fixed: Sequence[str]) -> RunError
     if worst.kind == "law":
         left = f"stays at {rows[0]:.3g}"
     else:
-        left = f"stays open by {np.linalg.norm(rows[:3]) * gaps.size:.3g} m"
-        if worst.kind == "frame":
-            left += f" and {np.linalg.norm(rows[3:]):.3g} rad"
+        linear = len(LOOP_ROWS[worst.kind].linear)
+        left = f"stays open by {np.linalg.norm(rows[:linear]) * gaps.size:.3g} m"
+        if worst.count > linear:
+            left += f" and {np.linalg.norm(rows[linear:]):.3g} rad"
     remedy = "begin nearer to a closed pose, or correct lengths and points"
     if len(fixed):
         held = fixed if isinstance(fixed, str) else ", ".join(fixed)

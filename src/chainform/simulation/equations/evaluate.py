@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -15,12 +15,14 @@ from chainform.expressions import (
     Apply,
     Binary,
     Expression,
+    Identifier,
     evaluate_expression,
     parts_of,
     symbols_of,
 )
-from chainform.graph import BatchPlan, Graph
-from chainform.mechanism import Mechanism, Number, known_values, meaning_of
+from chainform.formulations import Kinematics, Laws
+from chainform.graph import BatchPlan, Builder, Graph
+from chainform.mechanism import Mechanism, Number, frame_coordinate_of, known_values, meaning_of
 
 Array = NDArray[np.float64]
 
@@ -96,6 +98,8 @@ class LawValues:
     def _symbol(self, name: str) -> Array:
         if name in self._definitions:
             return self._definition(name)
+        if frame_coordinate_of(name) is not None:
+            return self._frame_coordinate(name)
         meaning = meaning_of(name, self.mechanism.coordinates, self.mechanism.rates)
         if meaning is None:
             return self._parameter(name)
@@ -110,6 +114,13 @@ class LawValues:
             remedy="write the law without rates",
         )
 
+    def _frame_coordinate(self, name: str) -> Array:
+        builder = Builder()
+        value = Laws(Kinematics(self.mechanism, builder)).scalar(Identifier(name))
+        builder.output("position", (1,), [("position_1", value)])
+        columns = {"q": self.q, "t": self.t}
+        return values_along(builder.finish(), "position", columns)[:, 0]
+
     def _parameter(self, name: str) -> Array:
         if name not in self._known:
             raise RunError(
@@ -121,28 +132,40 @@ class LawValues:
         return np.full(len(self.q), float(self._known[name]))
 
 
-def check_rates_of_time(mechanism: Mechanism, span: tuple[float, float]) -> None:
+def check_rates_of_time(
+    mechanism: Mechanism, span: tuple[float, float], without: Collection[str] = ()
+) -> None:
     """Refuse a base, or a holonomic constraint, whose rate jumps at a time within a motion.
 
-    No finite force follows such a law. Looked at are the times at which the argument of a function
-    with a kink, a law of time alone, changes its sign.
+    Constraints in `without` are not looked at.
     """
     base = mechanism.base
     places = (*base.position, *(base.rpy or ()), *(base.quaternion or ()))
     holonomic = [one for one in mechanism.constraints if one.kind == "holonomic"]
     laws = [("base", law, 1) for law in places]
     laws += [("base", law, 0) for law in (*base.velocity, *base.angular_velocity)]
-    laws += [(f"constraint {one.name!r}", one.law, 1) for one in holonomic]
+    laws += [(f"constraint {c.name!r}", c.law, 1) for c in holonomic if c.name not in without]
     for element, law, order in laws:
-        for time in _switch_times(mechanism, law, span):
-            if _jumps(mechanism, law, time, (span[1] - span[0]) * NEAR, order):
-                raise RunError(
-                    f"its rate jumps at t = {time:.9g} s, which takes an infinite force",
-                    file=mechanism.file,
-                    element=element,
-                    remedy="write a law whose rate is continuous; a corner may be rounded as in "
-                    "sqrt((t - 1)^2 + 1e-6) for abs(t - 1)",
-                )
+        check_rate_of_time(mechanism, element, law, span, order)
+
+
+def check_rate_of_time(
+    mechanism: Mechanism, element: str, law: Number, span: tuple[float, float], order: int = 1
+) -> None:
+    """Refuse a law that jumps at a time within a motion, or with order 1 one whose rate does.
+
+    No finite force follows such a law. Looked at are the times at which the argument of a function
+    with a kink, a law of time alone, changes its sign.
+    """
+    for time in _switch_times(mechanism, law, span):
+        if _jumps(mechanism, law, time, (span[1] - span[0]) * NEAR, order):
+            raise RunError(
+                f"its rate jumps at t = {time:.9g} s, which takes an infinite force",
+                file=mechanism.file,
+                element=element,
+                remedy="write a law whose rate is continuous; a corner may be rounded as in "
+                "sqrt((t - 1)^2 + 1e-6) for abs(t - 1)",
+            )
 
 
 def _switch_times(mechanism: Mechanism, law: Number, span: tuple[float, float]) -> list[float]:

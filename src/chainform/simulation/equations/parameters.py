@@ -135,6 +135,7 @@ def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
         for given in _cases([number], values) if set(values) & _symbols(number) else ():
             if value_of(cast("Expression", number), {**known, **given}) < 0:
                 raise _negative(element, given)
+    found: list[tuple[str, dict[str, Fraction], list[float]]] = []
     for segment in () if has_base_bodies(mechanism) else mechanism.segments:
         entries = [entry for row in segment.body.inertia for entry in row]
         if not any(entries) or any(_symbols(e) - {*known, *values} for e in entries):
@@ -144,9 +145,13 @@ def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
                 float(e if isinstance(e, Fraction) else value_of(e, {**known, **given}))
                 for e in entries
             ]
-            least = np.linalg.eigvalsh(np.reshape(numbers, (3, 3)))[0]
-            if least < -1e-9 * max(map(abs, numbers)):
-                raise _negative(f"segment {segment.name!r}, a principal moment of inertia", given)
+            found.append((segment.name, given, numbers))
+    inertias = np.array([numbers for *_, numbers in found]).reshape(-1, 3, 3)
+    least = np.linalg.eigvalsh(inertias)[:, 0]
+    wrong = np.flatnonzero(least < -1e-9 * np.abs(inertias).max(axis=(1, 2), initial=0.0))
+    if wrong.size:
+        name, given, _ = found[int(wrong[0])]
+        raise _negative(f"segment {name!r}, a principal moment of inertia", given)
 
 
 def _symbols(number: Number) -> set[str]:

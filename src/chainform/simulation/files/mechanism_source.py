@@ -34,9 +34,16 @@ MECHANISM_FIELDS = ("segments", "bodies", "coordinates", "elements", "L")
 """What tells the table of a mechanism from that of a scenario."""
 
 
+def is_mechanism(table: Table) -> bool:
+    """Tell the table of a mechanism from that of a scenario."""
+    if "mechanism" not in table:
+        return any(field in table for field in MECHANISM_FIELDS)
+    return isinstance(table["mechanism"], Mapping) and len(table) == 1
+
+
 def check_is_scenario(table: Table, source: Source) -> None:
     """Refuse the table of a mechanism, which somebody may take for one of its motion."""
-    if "mechanism" not in table and any(field in table for field in MECHANISM_FIELDS):
+    if "mechanism" not in table and is_mechanism(table):
         raise not_a_scenario(source)
 
 

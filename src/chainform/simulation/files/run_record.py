@@ -32,8 +32,20 @@ from chainform.simulation.files.record import (
 from chainform.simulation.machine.method import Statistics
 
 Array = NDArray[np.float64]
-PUSHES = {"contact_force": (), "contact_load": (3,), "contact_wrench": (6,), "friction_force": ()}
+PUSHES = {
+    "contact_force": (),
+    "contact_load": (3,),
+    "contact_wrench": (6,),
+    "friction_force": (),
+    "motion_force": (),
+}
 """The shapes of what pushes, by the beginning of a name: contact_load(toe)."""
+
+
+def pushes_in(arrays: Mapping[str, Array], kind: str) -> dict[str, Array]:
+    """Return what a file brought along under such names as contact_force(toe), by toe."""
+    found = {n: a for n, a in arrays.items() if n.startswith(f"{kind}(")}
+    return {name.removeprefix(f"{kind}(").removesuffix(")"): a for name, a in found.items()}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from chainform.simulation.equations.times import OutputTimes, span_of
 from chainform.simulation.files.mechanism_source import (
     MechanismSource,
     check_is_scenario,
+    is_mechanism,
     names_of,
     not_a_scenario,
     origin_of,
@@ -42,7 +43,7 @@ FIELDS = frozenset(
         "output",
         "energy_balance",
     }
-    | {"batch", "forces", "signals", "unknowns", "events", "solver", *PASSED_ON}
+    | {"batch", "forces", "motion", "signals", "unknowns", "events", "solver", *PASSED_ON}
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
@@ -95,6 +96,12 @@ class Scenario:
             first, last = (cast("Fraction", number_of(bound)) for bound in bounds)
             options["t_eval"] = self.times.within(first, last)
         return options
+
+
+def is_mechanism_file(path: str | PathLike[str]) -> bool:
+    """Whether a file has a mechanism alone, and no scenario; ReadError where it cannot be read."""
+    ending = Path(path).suffix.lower()
+    return is_mechanism(_table(path)[1]) if ending in SYNTAXES else ending in FILE_TYPES
 
 
 def scenario_of(given: object) -> Scenario | None:
@@ -254,7 +261,7 @@ class _Reader:
         return settings
 
     def drives(self, drives: DriveSection) -> dict[str, Any]:
-        """Return forces, the time for which they are held, signals, and forces left unknown."""
+        """Return forces, how long they are held, motions, signals, and forces left unknown."""
         read: dict[str, Any] = {}
         if self.table.has("forces"):
             forces = self.table["forces"].table()
@@ -263,6 +270,9 @@ class _Reader:
             own = {key: value for key, value in forces.value.items() if key != "hold"}
             if own:
                 read["forces"] = drives.read(forces.holding(own), self.mechanism.rate_index)
+        if self.table.has("motion"):
+            motion = replace(drives, group="q")
+            read["motion"] = motion.read(self.table["motion"], self.mechanism.coordinate_index)
         for name in ("signals", "unknowns"):
             if self.table.has(name):
                 read[name] = drives.read(self.table[name], lambda _: 0)

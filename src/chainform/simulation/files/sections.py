@@ -61,12 +61,16 @@ def columns_of_file(path: Source) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class DriveSection:
-    """Reads the sections `forces`, `signals` and `unknowns` of one scenario."""
+    """Reads the sections `forces`, `motion`, `signals` and `unknowns` of one scenario.
+
+    `group` is that of the columns of results that such tables are: `tau.elbow`, `q.elbow`.
+    """
 
     source: Source
     folder: Path
     allow_python: bool
     names: Collection[str] = ()
+    group: str = "tau"
 
     def read(self, given: Given, find: Callable[[str], int]) -> Any:
         """Return forces as `simulate` takes them; `find` raises for what cannot be driven."""
@@ -91,10 +95,15 @@ class DriveSection:
             table.table(("function",))
             return self._function(table["function"].at(given.element))
         if table.has("file"):
-            return self._from_file(name, table.table(("file", "column")))
+            return self._from_file(name, table.table(("file", "column", *self._more)))
         if table.has("law", "pieces"):
             return table.value
-        return table.table(("t", "values", "file", "column")).value
+        return table.table(("t", "values", "file", "column", *self._more)).value
+
+    @property
+    def _more(self) -> tuple[str, ...]:
+        """Fields that only tables of motions have."""
+        return ("smoothing",) if self.group == "q" else ()
 
     # --- tables in files of their own -------------------------------------------------------
 
@@ -106,13 +115,14 @@ class DriveSection:
         place = self._column(path, head, joint, column)
         first = head.index("t") if "t" in head else 0
         numbers = [self._numbers(path, row, (first, place), n) for n, row in enumerate(rows[1:], 2)]
-        return {"t": [t for t, _ in numbers], "values": [value for _, value in numbers]}
+        more = {name: table.value[name] for name in self._more if table.has(name)}
+        return {"t": [t for t, _ in numbers], "values": [value for _, value in numbers], **more}
 
     def _column(self, path: Source, head: list[str], joint: str, column: str | None) -> int:
         """Return which column has the effort: as named, called as the joint is, or the second."""
         if len(head) < 2:
             raise path.error("there are no two columns", "write t,effort and numbers below")
-        wanted = [column] if column is not None else [joint, f"tau.{joint}"]
+        wanted = [column] if column is not None else [joint, f"{self.group}.{joint}"]
         for name in wanted:
             if name in head:
                 return head.index(name)

@@ -229,6 +229,6 @@ class Layout:
         """Return for each row the first one of those that have its unit: of a loop, or itself."""
         groups: list[int] = []
         for loop in self.equations.mechanism.loops:
-            for _ in range(1 if loop.kind == "point" else 2):
-                groups += [len(groups)] * 3
+            for directions in (loop.rows.linear, loop.rows.angular):
+                groups += [len(groups)] * len(directions)
         return [*groups, *range(len(groups), self.equations.rows)]

@@ -359,7 +359,7 @@ def test_what_moves_nothing_or_is_not_used_is_told() -> None:
         (
             {"kind": "elastic", "deformation": "der(s)"},
             "is a rate",
-            "allowed are coordinates, t, r,",
+            "allowed are coordinates, t, positions as x(tip), r,",
         ),
         (
             {"kind": "elastic", "rest": "s", "deformation": "s"},

@@ -12,11 +12,11 @@ import re
 from string import Template
 
 from chainform.emitters.languages.c.batch_text import batch
-from chainform.emitters.languages.c.dialect import c_dialect, comment, head_lines
+from chainform.emitters.languages.c.dialect import c_dialect, comment, head_lines, name_lines
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.languages.c.sine_text import sine_text
-from chainform.emitters.package import Package
+from chainform.emitters.package import Package, name_tables
 
 
 def emit(package: Package) -> dict[str, str]:
@@ -42,6 +42,10 @@ def header_text(package: Package, *, has_batches: bool = True) -> str:
         lines += comment(["`count` states: arrays have a row for each, but for parameters."])
         lines += [f"{dialect.head(function, '_batch')};" for function in package.functions]
         lines.append("")
+    tables = name_tables(package) if has_batches else {}
+    for table, names in tables.items():
+        lines.append(f"extern const char *const {package.name}_{table}[{len(names)}];")
+    lines += [""] * bool(tables)
     for name, pattern in package.patterns.items() if has_batches else ():
         lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
         whole = f"{package.name}_{name}"
@@ -83,7 +87,7 @@ $math#include <stdint.h>
 #endif
 #define ${NAME}_PADDED(n) (((n) + ${NAME}_LANES - 1)/${NAME}_LANES*${NAME}_LANES)
 """
-LIBM = re.compile(r"\b(sin|cos|tan|asin|acos|atan|sqrt|exp|log|fabs|fma)f?\(")
+LIBM = re.compile(r"\b(sin|cos|tan|asin|acos|atan|sqrt|exp|log|fabs)f?\(")
 """Functions of the C library, which bare machines may lack."""
 SIGN = """\
 static inline $real ${name}_sign($real x)
@@ -121,7 +125,8 @@ def _source(package: Package) -> str:
     ]
     if f"{package.name}_sign(" in body:
         parts.append(Template(SIGN).substitute(words))
-    text = "\n".join([*parts, *_patterns(package), body])
+    tables = name_lines(package, f"const char *const {package.name}_")
+    text = "\n".join([*parts, *tables, *_patterns(package), body])
     math = "#include <math.h>\n" if LIBM.search(text) else ""
     head = Template(HEAD).substitute(words, math=math)
     return "\n".join([*head_lines(package), head, text])

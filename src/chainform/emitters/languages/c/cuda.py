@@ -122,6 +122,9 @@ def _checks(package: Package, function: Function) -> Sequence[str]:
         lines.append(
             f"            compare({what}, {name}, expected{index}, CASES*{result.length});"
         )
+    reason = "cudaGetErrorString(cudaGetLastError())"
+    lines.append("            if (cudaPeekAtLastError() != cudaSuccess)")
+    lines.append(f'                printf("{function.name}_kernel: %s\\n", {reason});')
     lines += [f"            cudaFree(device_{name});" for name in (*names, *outs)]
     return [*lines, "        }", "#endif"]
 

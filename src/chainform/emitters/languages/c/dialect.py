@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from chainform.emitters.infix import Syntax, decimal, result_names, single_decimal
-from chainform.emitters.package import Function, Package, argument_name, facts
+from chainform.emitters.package import Function, Package, argument_name, facts, name_tables
 from chainform.graph import CALLS
 
 WORDS = """
@@ -103,6 +104,16 @@ def comment(lines: Iterable[str]) -> list[str]:
         return []
     body = [f"/* {safe[0]}", *(f"   {line}".rstrip() for line in safe[1:])]
     return [*body[:-1], f"{body[-1]} */"]
+
+
+def name_lines(package: Package, start: str) -> list[str]:
+    """Return the names of the entries of arguments as arrays of texts."""
+    lines: list[str] = []
+    for table, names in name_tables(package).items():
+        texts = [json.dumps(name, ensure_ascii=False) for name in names]
+        lines += [f"{start}{table}[{len(names)}] = {{"]
+        lines += [*(f"    {text}," for text in texts), "};", ""]
+    return lines
 
 
 def head_lines(package: Package) -> list[str]:

@@ -85,7 +85,7 @@ def _single(value: float) -> str:
 def _fused(z: str, coefficients: tuple[float, ...]) -> str:
     text = _single(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        text = f"fmaf({z}, {text}, {_single(coefficient)})"
+        text = f"__builtin_fmaf({z}, {text}, {_single(coefficient)})"
     return text
 
 
@@ -157,11 +157,12 @@ static uint64_t ${name}_far(double x, double *r, double *rest)
         low = ~low;
     }
     low |= 1u;
-    while (!(high >> 63)) {
-        high = high << 1 | low >> 63;
-        low <<= 1;
-        ++zeros;
-    }
+    for (i = 32; i; i >>= 1)
+        if (!(high >> (64 - i))) {
+            high = high << i | low >> (64 - i);
+            low <<= i;
+            zeros += i;
+        }
     part[0] = (uint32_t)(high >> 32);
     part[1] = (uint32_t)high;
     part[2] = (uint32_t)(low >> 32);
@@ -297,19 +298,19 @@ static ${NAME}_INSIDE void ${name}_sine(int count, const float *angle, float *si
     int i, is_far = 0;
 ${NAME}_SIDE_BY_SIDE
     for (i = 0; i < count; ++i) {
-#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if defined(__GNUC__) && (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA))
         const float x = angle[i], large = $shift;
         ${name}_short_word turns;
         float k, before, r, rest, z, s, c;
-        turns.value = fmaf(x, $inverse, large);
+        turns.value = __builtin_fmaf(x, $inverse, large);
         k = turns.value - large;
-        before = fmaf(k, -$first, x);
-        /* By fmaf, since this product must be rounded before it is subtracted. */
-        r = before - fmaf(k, $second, 0.0f);
-        rest = fmaf(k, $third, fmaf(k, $second, r - before));
+        before = __builtin_fmaf(k, -$first, x);
+        /* Fused, since this product must be rounded before it is subtracted. */
+        r = before - __builtin_fmaf(k, $second, 0.0f);
+        rest = __builtin_fmaf(k, $third, __builtin_fmaf(k, $second, r - before));
         z = r*r;
-        s = r - fmaf(r, z*$S, rest);
-        c = fmaf(r, fmaf(r, fmaf(z, $C, -0.5f), rest), 1.0f);
+        s = r - __builtin_fmaf(r, z*$S, rest);
+        c = __builtin_fmaf(r, __builtin_fmaf(r, __builtin_fmaf(z, $C, -0.5f), rest), 1.0f);
         ${name}_quarters(s, c, turns.bits, sine + i, cosine + i);
 #else
         const double x = angle[i], large = $wide_shift;

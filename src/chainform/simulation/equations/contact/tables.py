@@ -5,7 +5,6 @@ stops=0.5                                     every limit, with that restitution
 stops={"l1": 0.5, "l2": {"stiffness": 1e5, "damping": 0.2}}       single joints
 stops={"theta*": 0, "l3": {"lower": 0, "upper": 0.8}}             patterns; limits of one's own
 stops={"l*": 0.5, "l2": False}                all but one; a name goes before all patterns
-
 Limits of the file are no stops unless this says so; unilateral constraints of the file are
 always there, and may be named here to change how they answer.
 
@@ -287,6 +286,9 @@ class _Contact:
         """Return the frame that touches, and a point of the plane."""
         for loop in self.mechanism.loops:
             if loop.name == self.name:
+                if loop.kind not in ("point", "frame"):
+                    message = f"a loop of the kind {loop.kind!r} cannot be a contact"
+                    raise self.table.error(message, 'choose the kind "point" or "frame"')
                 if loop.target.segment != GROUND:
                     remedy = "only a loop that is closed against the ground can be a contact"
                     raise self.table.error("the target moves", remedy)

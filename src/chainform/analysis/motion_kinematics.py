@@ -1,0 +1,313 @@
+"""Kinematics along a prescribed motion, and the workspace of a frame.
+
+symbol       meaning                                                              axes
+p, v, a      position, velocity and acceleration of the origin of a frame          world
+w, e         its angular velocity and acceleration                                 world
+g            the frame from which the motion is seen; r = p - p_g                  world
+
+    v' = v - v_g - w_g x r,    a' = a - a_g - e_g x r - w_g x (w_g x r) - 2 w_g x v'
+    w' = w - w_g,              e' = e - e_g - w_g x w'
+
+and all of these are turned into the axes of g. Freedoms are nv less the rank of the rows J of loops
+and constraints; the directions in which a frame can move are the columns of J_F N, where N spans
+the rates with J N = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.motion import MotionSource, motion_of
+from chainform.analysis.result import Result
+from chainform.analysis.supplementary import PrescribedMotion
+from chainform.errors import RunError
+from chainform.formulations import is_bound
+from chainform.given import Given, argument, counted
+from chainform.mechanism import Mechanism
+from chainform.simulation import Run
+
+Array = NDArray[np.float64]
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+NEAR = 1e-4
+"""A frame is near a singular position below this share."""
+MOST = 100_000
+"""Poses of a workspace."""
+FRAME = ("segment", "point", "rotation")
+
+
+def kinematics(  # noqa: PLR0913, a front door
+    mechanism: Mechanism,
+    motion: MotionSource,
+    t: Any = None,
+    frames: Sequence[str] | Mapping[str, object] = (),
+    *,
+    relative_to: str | None = None,
+    start: Any = None,
+    values: Mapping[str, Any] | None = None,
+    smoothing: float | None = None,
+) -> Result:
+    """Return positions, velocities and accelerations along a prescribed motion.
+
+    `motion`, `t`, `start`, `values` and `smoothing` are those of `motion_of`. `frames` are names,
+    or a table of points: {"pen": {"segment": "coupler", "point": [0.1, 0.2, 0]}}. Of each there are
+    `position(F)`, `velocity(F)`, `acceleration(F)` (m, 3), `angular_velocity(F)`,
+    `angular_acceleration(F)` and `rotation(F)` (m, 3, 3) in world axes, or seen from the frame
+    `relative_to`, in its axes. `freedoms` (m,) are what loops and constraints leave free, and
+    `singular_values(F)` (m, k) tell how well the frame moves: where the last is zero the position
+    is singular.
+    """
+    moving, names = with_points(mechanism, frames)
+    found = motion_of(moving, motion, t, values, start=start, smoothing=smoothing)
+    found = _one_row(found)
+    run = run_of(moving, found)
+    arrays: dict[str, Array] = {"t": found.t, "q": found.q, "qd": found.qd, "qdd": found.qdd}
+    units: dict[str, str] = {"t": "s"}
+    base = None if relative_to is None else _frame_motion(run, relative_to)
+    for name in names:
+        for part, (array, unit) in _seen_from(base, _frame_motion(run, name)).items():
+            arrays[f"{part}({name})"], units[f"{part}({name})"] = array, unit
+    free = _tangents(moving, found)
+    arrays["freedoms"] = np.array([float(N.shape[1]) for N in free])
+    remarks: list[str] = []
+    for name in names:
+        sizes = _singular_values(run, name, free)
+        arrays[f"singular_values({name})"] = sizes
+        remarks += _singular_stretches(name, found.t, sizes)
+    report = (_freedoms(arrays["freedoms"]), *remarks, *found.notes)
+    return Result("kinematics", moving, "t", arrays, report, units=units)
+
+
+def run_of(mechanism: Mechanism, motion: PrescribedMotion, tau: Array | None = None) -> Run:
+    """Return a prescribed motion as a run, for quantities along it."""
+    efforts = np.zeros_like(motion.qd) if tau is None else tau
+    known = {"qdd": motion.qdd}
+    return Run(
+        mechanism, motion.t, motion.q, motion.qd, efforts, method="prescribed", computed=known
+    )
+
+
+def _one_row(motion: PrescribedMotion) -> PrescribedMotion:
+    """Return a motion with one row of times; RunError for a batch of more dimensions."""
+    if motion.t.ndim > 1:
+        raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
+    t, q, qd, qdd = (
+        np.atleast_1d(motion.t),
+        *(np.atleast_2d(x) for x in (motion.q, motion.qd, motion.qdd)),
+    )
+    return PrescribedMotion(t, q, qd, qdd, motion.notes)
+
+
+def with_points(
+    mechanism: Mechanism, frames: Sequence[str] | Mapping[str, object]
+) -> tuple[Mechanism, tuple[str, ...]]:
+    """Return the mechanism with points given by a table as frames, and the names of frames."""
+    given = argument("frames", frames)
+    if not given.is_table:
+        names = given.texts('write ["tip"]') if frames else ()
+    else:
+        for name, entry in given.table().items():
+            mechanism = _with_point(mechanism, name, entry)
+        names = tuple(cast("Mapping[str, object]", frames))
+    for name in names:
+        mechanism.frame(name)
+    return mechanism, names
+
+
+def _with_point(mechanism: Mechanism, name: str, entry: Given) -> Mechanism:
+    table = entry.table(FRAME, 'write {"segment": "coupler", "point": [0.1, 0, 0]}')
+    segment = table.required("segment", "name the body that carries it").text()
+    point = table["point"].value if table.has("point") else (0, 0, 0)
+    with entry.translate_errors():
+        return mechanism.with_frame(name, segment, cast("Any", point), table["rotation"].value)
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+def _frame_motion(run: Run, name: str) -> dict[str, Array]:
+    """Return the motion of a frame in world axes."""
+    pose, v, a = (run.output(f"{what}({name})") for what in ("pose", "velocity", "acceleration"))
+    return {
+        "position": pose[:, :3, 3],
+        "rotation": pose[:, :3, :3],
+        "velocity": v[:, :3],
+        "angular_velocity": v[:, 3:],
+        "acceleration": a[:, :3],
+        "angular_acceleration": a[:, 3:],
+    }
+
+
+UNITS = {
+    "position": "m",
+    "rotation": "",
+    "velocity": "m/s",
+    "angular_velocity": "rad/s",
+    "acceleration": "m/s²",
+    "angular_acceleration": "rad/s²",
+}
+
+
+def _seen_from(
+    base: Mapping[str, Array] | None, frame: Mapping[str, Array]
+) -> dict[str, tuple[Array, str]]:
+    """Return the motion of a frame with units, seen from another one, or from the world."""
+    if base is None:
+        return {part: (frame[part], unit) for part, unit in UNITS.items()}
+    difference = {part: frame[part] - base[part] for part in UNITS if part != "rotation"}
+    r, w, e = difference["position"], base["angular_velocity"], base["angular_acceleration"]
+    v = difference["velocity"] - np.cross(w, r)
+    centrifugal = np.cross(w, np.cross(w, r))
+    a = difference["acceleration"] - np.cross(e, r) - centrifugal - 2 * np.cross(w, v)
+    turning = difference["angular_velocity"]
+    angular = difference["angular_acceleration"] - np.cross(w, turning)
+    vectors = {"position": r, "velocity": v, "acceleration": a}
+    vectors |= {"angular_velocity": turning, "angular_acceleration": angular}
+    back = np.swapaxes(base["rotation"], 1, 2)
+    found = {name: np.einsum("mij,mj->mi", back, vector) for name, vector in vectors.items()}
+    found["rotation"] = back @ frame["rotation"]
+    return {part: (found[part], unit) for part, unit in UNITS.items()}
+
+
+# --- freedoms and singular positions --------------------------------------------------------------
+
+
+def _tangents(mechanism: Mechanism, motion: PrescribedMotion) -> list[Array]:
+    """Return N (nv, freedoms) at each time, orthonormal columns with J N = 0."""
+    if not is_bound(mechanism):
+        return [np.eye(mechanism.nv)] * len(motion.t)
+    J = ClosureRows(mechanism).at(motion.t, motion.q, motion.qd).J
+    return [_null_space(rows) for rows in J]
+
+
+def _null_space(J: Array) -> Array:
+    lengths = np.linalg.norm(J, axis=1, keepdims=True)
+    even = np.divide(
+        J, lengths, out=np.zeros_like(J), where=lengths > RANK * lengths.max(initial=1)
+    )
+    _, sizes, vh = np.linalg.svd(even)
+    rank = int(np.sum(sizes > RANK * max(1.0, sizes.max(initial=0.0))))
+    return vh[rank:].T
+
+
+def _singular_values(run: Run, name: str, free: Sequence[Array]) -> Array:
+    """Return the singular values of the velocity of a frame, by rates that are free, (m, k)."""
+    J = run.output(f"jacobian({name})")[:, :3]
+    count = min([3, *(N.shape[1] for N in free)])
+    found = [
+        np.linalg.svd(rows @ N, compute_uv=False)[:count] for rows, N in zip(J, free, strict=True)
+    ]
+    return np.array(found, dtype=np.float64).reshape(len(free), count)
+
+
+def _singular_stretches(name: str, t: Array, sizes: Array) -> Iterator[str]:
+    """Yield where a frame is at or near a singular position."""
+    if not sizes.size:
+        return
+    share = sizes[:, -1] / np.maximum(sizes[:, 0], np.finfo(float).tiny)
+    if np.all(share < RANK):
+        yield f"{name} moves along fewer directions than there are freedoms, all the time"
+        return
+    for first, last in stretches(share < NEAR):
+        place = first + int(np.argmin(share[first : last + 1]))
+        when = (
+            f"t = {t[first]:.6g} s" if first == last else f"t = {t[first]:.6g} to {t[last]:.6g} s"
+        )
+        yield (
+            f"{name} is near a singular position at {when}: the least singular value is "
+            f"{share[place]:.2g} of the largest at {t[place]:.6g} s"
+        )
+
+
+def stretches(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and last index of each stretch in which a flag is set."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _freedoms(freedoms: Array) -> str:
+    least, most = int(freedoms.min(initial=np.inf)), int(freedoms.max(initial=0))
+    if least == most:
+        return f"{counted(least, 'freedom')} all the time"
+    return f"{least} to {most} freedoms: where there are more, the position is singular"
+
+
+# --- workspace ------------------------------------------------------------------------------------
+
+
+def workspace(
+    mechanism: Mechanism,
+    of: str,
+    *,
+    count: int = 2000,
+    seed: int = 0,
+    ranges: Mapping[str, Sequence[float]] | None = None,
+) -> Result:
+    """Return positions that the frame `of` can take: `count` poses, evenly spread over the joints.
+
+    A joint moves between its limits, or a whole turn; `ranges` gives others, and must for sliding
+    joints without limits. Arrays: q, `position` (m, 3) in world axes, `singular_values` (m, k). A
+    mechanism with loops is refused: give the motion of its drives to `kinematics`.
+    """
+    if is_bound(mechanism):
+        remedy = "give the motion of its drives to chainform.kinematics"
+        raise RunError(
+            "the poses of a closed mechanism are not free", element="loops", remedy=remedy
+        )
+    number = argument("count", count).whole(1, MOST)
+    low, high = _ranges(mechanism, argument("ranges", ranges or {}).table())
+    q = low + (high - low) * _spread(number, mechanism.nq, argument("seed", seed).whole())
+    mechanism.frame(of)
+    rest = np.zeros((number, mechanism.nv))
+    run = run_of(mechanism, PrescribedMotion(np.arange(float(number)), q, rest, rest))
+    position = run.output(f"pose({of})")[:, :3, 3]
+    sizes = _singular_values(run, of, [np.eye(mechanism.nv)] * number)
+    box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]
+    reach = np.linalg.norm(position, axis=1)
+    sides = ", ".join(f"{n} {a:.4g} to {b:.4g}" for n, (a, b) in zip("xyz", box, strict=True))
+    ends = f"{reach.min():.4g} to {reach.max():.4g} m from the origin"
+    beyond = f"{number} poses show no more than themselves: the boundary lies a little outside"
+    report = (f"box of the positions that were found, m: {sides}", f"{ends}; {beyond}")
+    arrays = {"sample": np.arange(float(number)), "q": q, "position": position}
+    arrays["singular_values"] = sizes
+    return Result("workspace", mechanism, "sample", arrays, report, {"box": box}, {"position": "m"})
+
+
+def _ranges(mechanism: Mechanism, given: Given) -> tuple[Array, Array]:
+    """Return the least and greatest value of each coordinate."""
+    if mechanism.nq != mechanism.nv:
+        remedy = "give it euler angles in the file"
+        raise RunError("a joint has a quaternion", element="ranges", remedy=remedy)
+    low, high = np.full(mechanism.nq, -np.pi), np.full(mechanism.nq, np.pi)
+    named = {mechanism.coordinate_index(name): entry for name, entry in given.items()}
+    for segment in mechanism.segments:
+        place, limits = segment.coordinate, segment.joint.limits
+        if place is None or place in named:
+            continue
+        ends = (None, None) if limits is None else (limits.lower, limits.upper)
+        if None not in ends:
+            low[place], high[place] = (float(cast("Any", end)) for end in ends)
+        elif segment.joint.kind.value == "prismatic":
+            name = mechanism.coordinates[place]
+            remedy = f'give a range: ranges={{"{name}": [0, 1]}}'
+            raise RunError(
+                "a sliding joint has no limits", element=f"joint {name!r}", remedy=remedy
+            )
+    for place, entry in named.items():
+        low[place], high[place] = (part.number() for part in entry.entries(2, "write [0, 1]"))
+    return low, high
+
+
+def _spread(count: int, dimensions: int, seed: int) -> Array:
+    """Return points that fill the unit cube evenly: Kronecker's sequence of a generalised root."""
+    root = 2.0
+    for _ in range(64):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1.0, dimensions + 1)
+    first = np.random.default_rng(seed).random(dimensions)
+    return (first + np.arange(count)[:, None] * steps) % 1.0

@@ -1,0 +1,215 @@
+"""Basic and supplementary coordinates of a closed mechanism.
+
+The basic coordinates are chosen freely (Racković 1996, 1.4), the supplementary ones follow:
+
+    r(q_b, q_s) = 0,    J_s qd_s = - J_b qd_b - dr/dt,    J_s qdd_s = gamma - J_b qdd_b
+
+Along a motion each pose is found from the one before it, so that the linkage stays assembled the
+same way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.motion_sources import law_graph
+from chainform.errors import RunError
+from chainform.formulations import coordinate_of
+from chainform.given import finite_array
+from chainform.mechanism import Mechanism
+from chainform.simulation import (
+    CLOSED,
+    ConstraintResiduals,
+    Places,
+    assemble,
+    descend,
+    free_rates,
+    initial_state,
+    values_along,
+)
+
+Array = NDArray[np.float64]
+SUPPLEMENTARY_RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrescribedMotion:
+    """A motion at times t (...): q (..., nq), qd and qdd (..., nv).
+
+    `notes` say how numbers without rates were differentiated.
+    """
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    notes: tuple[str, ...] = ()
+
+
+def complete(
+    mechanism: Mechanism,
+    basic: Mapping[str, Any],
+    rates: Mapping[str, Any] | None = None,
+    accelerations: Mapping[str, Any] | None = None,
+    *,
+    t: Any = 0.0,
+    start: Any = None,
+) -> PrescribedMotion:
+    """Return q, qd and qdd of all coordinates, given those of the basic ones.
+
+    `basic` has numbers or arrays (m,) by name, `rates` and `accelerations` the same for their
+    derivatives, zero where they are left out; or `basic` has laws of t, {"crank": "2*t"}, which are
+    differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
+    it decides in which of several ways the loops close.
+    """
+    times = finite_array("t", t)
+    by_law = any(isinstance(value, str) for value in basic.values())
+    tables = (
+        _by_laws(mechanism, basic, times) if by_law else [basic, rates or {}, accelerations or {}]
+    )
+    given = [{name: finite_array(name, x) for name, x in table.items()} for table in tables]
+    shape = _common_shape([times, *(x for table in given for x in table.values())])
+    count = int(np.prod(shape))
+    moments = np.broadcast_to(times, shape).ravel()
+    columns = [_columns(mechanism, table, count) for table in given]
+    _refuse_others(mechanism, columns)
+    q = _poses(mechanism, list(basic), columns[0], moments, start)
+    qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
+    q, qd, qdd = (x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd))
+    return PrescribedMotion(moments.reshape(shape), q, qd, qdd)
+
+
+def _common_shape(arrays: Sequence[Array]) -> tuple[int, ...]:
+    """Return the shape of one row of states in time; RunError where there is none."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        shape = (0, 0)
+    if len(shape) > 1:
+        raise RunError(
+            "a motion is one row of states in time",
+            element="basic",
+            remedy="give a number, or as many numbers as there are times, for each coordinate",
+        )
+    return shape
+
+
+def _columns(mechanism: Mechanism, table: Mapping[str, Array], count: int) -> dict[int, Array]:
+    """Return values by rate, one for each moment."""
+    return {mechanism.rate_index(n): np.broadcast_to(x, (count,)) for n, x in table.items()}
+
+
+def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> None:
+    for rate in {*columns[1], *columns[2]} - columns[0].keys():
+        raise RunError(
+            f"{mechanism.rates[rate]} is no basic coordinate, so its rate is not free",
+            element="rates",
+            remedy="give rates and accelerations of basic coordinates only",
+        )
+
+
+def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
+    """Return values, rates and accelerations of laws of t."""
+    graph = law_graph(mechanism, laws)
+    tables = [values_along(graph, name, {"t": t.ravel()}) for name in ("q", "qd", "qdd")]
+    return [{name: table[:, i].reshape(t.shape) for i, name in enumerate(laws)} for table in tables]
+
+
+def _poses(
+    mechanism: Mechanism, names: list[str], basic: dict[int, Array], t: Array, start: Any
+) -> Array:
+    """Return q (m, nq), each pose found from the one before."""
+    places = {rate: coordinate_of(mechanism, rate) for rate in basic}
+    fixed = [mechanism.coordinates[place] for place in places.values()]
+    free = free_rates(mechanism, fixed)
+    q = np.zeros((len(t), mechanism.nq))
+    for k, moment in enumerate(t):
+        gaps = ConstraintResiduals(mechanism, float(moment))
+        if k == 0:
+            pose = initial_state(mechanism, start, None)[: mechanism.nq]
+            pose[list(places.values())] = [x[0] for x in basic.values()]
+            q[0] = assemble(mechanism, pose, fixed, t=float(moment))
+            continue
+        step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
+        found, size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
+        if not size <= CLOSED:
+            raise RunError(
+                f"the loops cannot be closed at t = {moment:.6g} s with "
+                + ", ".join(
+                    f"{name} = {x[k]:.6g}" for name, x in zip(names, basic.values(), strict=True)
+                ),
+                file=mechanism.file,
+                element="basic",
+                remedy="the motion leaves the range of the linkage, or its times are too far apart",
+            )
+        q[k] = found
+    return q
+
+
+def _predicted(
+    gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], free: Places
+) -> Array:
+    """Return the pose after a step of the basic coordinates, the others along the tangent."""
+    J, change = gaps.position_slopes(q), np.zeros(gaps.mechanism.nv)
+    for rate, amount in step.items():
+        change[rate] = amount
+    change[free] = np.linalg.lstsq(J[:, free], -J @ change, rcond=SUPPLEMENTARY_RANK)[0]
+    return gaps.moved(q, change)
+
+
+def _rates(
+    mechanism: Mechanism,
+    q: Array,
+    rates: dict[int, Array],
+    accelerations: dict[int, Array],
+    names: list[str],
+    t: Array,
+) -> tuple[Array, Array]:
+    """Return qd and qdd (m, nv)."""
+    chosen = [mechanism.rate_index(name) for name in names]
+    free = [k for k in range(mechanism.nv) if k not in chosen]
+    rows, qd, qdd = ClosureRows(mechanism), *(np.zeros((len(t), mechanism.nv)) for _ in range(2))
+    for table, into in ((rates, qd), (accelerations, qdd)):
+        for rate, values in table.items():
+            into[:, rate] = values
+    at = rows.at(t, q, qd)
+    # With the supplementary rates at zero, the rates of the rows are J_b qd_b + dr/dt.
+    _check(mechanism, at.J[:, :, free], [mechanism.rates[k] for k in free], t)
+    inverse = np.linalg.pinv(at.J[:, :, free], rcond=SUPPLEMENTARY_RANK)
+    qd[:, free] = -np.einsum("mij,mj->mi", inverse, at.rates)
+    at = rows.at(t, q, qd)
+    rest = at.gamma - np.einsum("mij,mj->mi", at.J, qdd)
+    qdd[:, free] = np.einsum("mij,mj->mi", inverse, rest)
+    return qd, qdd
+
+
+def _check(mechanism: Mechanism, J: Array, names: list[str], t: Array) -> None:
+    """Refuse basic coordinates that do not determine the others, and singular positions."""
+    sizes = np.linalg.svd(J, compute_uv=False)
+    ranks = np.sum(
+        sizes > SUPPLEMENTARY_RANK * np.max(sizes, axis=-1, initial=0.0, keepdims=True), axis=-1
+    )
+    if np.all(ranks == len(names)):
+        return
+    best = int(np.max(ranks, initial=0))
+    if best < len(names):
+        raise RunError(
+            f"the basic coordinates leave {len(names) - best} freedoms open",
+            file=mechanism.file,
+            element="basic",
+            remedy=f"choose as many more among {', '.join(names)}",
+        )
+    raise RunError(
+        f"singular position at t = {t[int(np.argmin(ranks))]:.6g} s: the basic coordinates do not "
+        "determine the rates there",
+        file=mechanism.file,
+        element="basic",
+        remedy="choose other basic coordinates",
+    )

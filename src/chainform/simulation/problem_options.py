@@ -1,0 +1,85 @@
+"""The options of a problem: what may be given of it besides its mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypedDict
+
+from chainform.errors import RunError
+from chainform.runtime import CodeStorage
+from chainform.simulation.equations.efforts import Forces
+from chainform.simulation.equations.events import Event
+from chainform.simulation.equations.parameters import FoundForces
+from chainform.simulation.machine.method import Solver
+
+
+class ProblemOptions(TypedDict, total=False):
+    """What may be given of a problem besides its mechanism; `simulate` tells what each means."""
+
+    q0: Any
+    qd0: Any
+    x0: Any
+    values: Mapping[str, Any] | None
+    t: tuple[float, float] | float
+    t_eval: Any
+    forces: Forces | None
+    signals: Forces | None
+    motion: Mapping[str, Any] | None
+    unknowns: Mapping[str, Any] | FoundForces | None
+    controllers: Mapping[str, Any] | None
+    fixed: Sequence[str] | None
+    stabilise: Any
+    hold: float | None
+    events: Mapping[str, Any] | Sequence[Event] | None
+    method: str | Solver
+    rtol: float
+    atol: float | None
+    step: float | None
+    largest: float | None
+    without: Sequence[str]
+    reduce: str
+    stops: Any
+    contacts: Any
+    friction: Mapping[str, float] | None
+    energy_balance: bool
+    code_cache: CodeStorage | None
+
+
+DEFAULTS: ProblemOptions = {
+    "t": (0.0, 1.0),
+    "stabilise": "projection",
+    "method": "verner65",
+    "rtol": 1e-9,
+    "without": (),
+    "reduce": "none",
+    "energy_balance": True,
+}
+"""The options that are not None where they are not given."""
+
+LAWS = ("forces", "signals", "controllers", "events", "stops", "contacts", "friction")
+"""The options that decide how a motion goes, apart from its start and its solver."""
+
+
+NAMES = tuple(ProblemOptions.__annotations__)
+
+
+def check_names(options: Mapping[str, Any]) -> None:
+    """Refuse an option that there is not, as Python does."""
+    for name in options:
+        if name not in NAMES:
+            close = get_close_matches(name, NAMES, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise TypeError(f"there is no option {name!r} of a problem{hint}")
+
+
+def solver_of(options: Mapping[str, Any], given: Mapping[str, Any]) -> Solver:
+    """Return the solver of options, which is a value, or a name with its numbers next to it."""
+    numbers, method = ("rtol", "atol", "step", "largest"), options["method"]
+    if not isinstance(method, Solver):
+        return Solver(method, *(options[name] for name in numbers))
+    for name in numbers:
+        if name in given:
+            remedy = f"write {name} in Solver(...) only"
+            raise RunError(f"{name} stands next to a solver", element=name, remedy=remedy)
+    return method

@@ -1,0 +1,128 @@
+"""Forces that hold poses: inverse dynamics at rest, virtual work, wrenches; refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.analysis import complete, drives
+from chainform.simulation import assemble
+from zoo import loaded_tree
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def four_bar() -> cf.Mechanism:
+    return cf.read(EXAMPLES / "four_bar.toml")
+
+
+def test_drives_are_those_of_inverse_dynamics_at_rest() -> None:
+    tree = loaded_tree(3)
+    rng = np.random.default_rng(1)
+    q = np.array([assemble(tree, rng.uniform(-1, 1, tree.nq)) for _ in range(5)])
+    found = cf.statics(tree, q, time=0.7)
+    still = np.zeros((5, tree.nv))
+    model = cf.derive(tree, ["inverse_dynamics"])
+    wanted = model.evaluate(q=q, qd=still, qdd=still, t=0.7)["inverse_dynamics"]
+    assert np.allclose(found["tau"], wanted, atol=1e-9)
+    assert found.facts["kind"] == "exact"
+    assert "t = 0.7 s" in found.report[-1]
+
+
+def test_the_drive_of_a_closed_linkage_does_the_work_of_its_energy() -> None:
+    # tau d(crank) = dV along the motion that the loop allows.
+    linkage = four_bar()
+    crank = np.linspace(0.2, 1.2, 6)
+    h = 1e-5
+    start = [0, 0.5, 1.2]
+    poses = complete(linkage, {"crank": crank}, t=crank, start=start).q
+    energy = cf.derive(linkage, ["potential_energy"])
+    sides = [
+        energy.evaluate(q=complete(linkage, {"crank": crank + side}, t=crank, start=start).q)
+        for side in (h, -h)
+    ]
+    slope = (sides[0]["potential_energy"] - sides[1]["potential_energy"]) / (2 * h)
+    found = cf.statics(linkage, poses)
+    assert np.allclose(found["tau"][:, 0], slope, atol=1e-7)
+    assert np.all(found["tau"][:, 1:] == 0)
+    same = drives(linkage, poses, np.zeros((6, 3)), np.zeros((6, 3)))
+    assert np.allclose(found["sigma"], same.sigma)
+
+
+def test_too_many_drives_have_the_least_norm_and_too_few_leave_something() -> None:
+    both = cf.statics(four_bar(), {"crank": 0.4}, ["crank", "rocker"])
+    one = cf.statics(four_bar(), {"crank": 0.4})
+    assert (both.facts["kind"], one.facts["kind"]) == ("least norm", "exact")
+    assert np.linalg.norm(both["tau"]) < np.linalg.norm(one["tau"])
+    arm = cf.read(EXAMPLES / "six_axis_arm.toml")
+    few = cf.statics(arm, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], ["elbow"])
+    assert few.facts["kind"] == "least squares"
+    assert np.abs(few["residual"]).max() > 1
+    assert "is left over" in few.report[0]
+
+
+def test_a_wrench_on_the_tool_holds_the_arm_without_drives() -> None:
+    arm = cf.read(EXAMPLES / "six_axis_arm.toml")
+    q = np.array([0.3, -0.5, 0.8, 0.2, -0.4, 0.6])
+    found = cf.statics(arm, q, wrenches=["gripper"])
+    assert np.abs(found["residual"]).max() < 1e-9
+    model = cf.derive(arm, ["inverse_dynamics"], wrenches=["gripper"])
+    still = np.zeros(6)
+    left = model.evaluate(q=q, qd=still, qdd=still, wrench=found["wrench"][0])
+    assert np.abs(left["inverse_dynamics"]).max() < 1e-9
+    assert found.facts["names"][0] == "gripper.fx"
+
+
+def test_the_unknown_force_of_a_crane_is_the_slope_of_its_energy() -> None:
+    crane = cf.read(EXAMPLES / "portal_crane.toml")
+    s = np.array([[3.0], [4.0], [5.0]])
+    found = cf.statics(crane, s)
+    assert np.all(found["tau"] == 0)
+    energy = cf.derive(crane, ["potential_energy"])
+    up, down = (energy.evaluate(q=s + h)["potential_energy"] for h in (1e-5, -1e-5))
+    # The pinion draws the rack: its force shortens or lengthens s with the same power.
+    assert np.allclose(np.abs(found["forces"][:, 0]), np.abs((up - down) / 2e-5), rtol=1e-5)
+
+
+def test_reactions_and_other_quantities_come_from_the_run() -> None:
+    builder = cf.Mechanism.builder("beam", gravity=(0, 0, -10))
+    builder.segment("beam", axis="y", mass=3, com=[2, 0, 0], inertia=[1, 1, 1])
+    found = cf.statics(builder.build(), [0.0])
+    # Up by its weight, and the moment of the drive: 3 kg at 2 m about -y.
+    assert np.allclose(found.run.reactions[0, 0], [0, 0, 30, 0, -60, 0])
+    assert found["tau"][0, 0] == pytest.approx(-60)
+    held = cf.statics(builder.build(), [0.0], forces={"beam": "-20"}, values={"m_1": 4})
+    assert held["tau"][0, 0] == pytest.approx(-80 + 20)
+
+
+def test_a_held_pose_is_an_equilibrium_of_the_linearisation() -> None:
+    pose = cf.statics(four_bar(), {"crank": 0.4})
+    assert cf.linearise(four_bar(), q=pose["q"][0], tau=pose["tau"][0]).is_equilibrium
+
+
+REFUSED = [
+    ({"q": [1, 2]}, "a pose has 3 numbers"),
+    ({"q": np.zeros((0, 3))}, "0 poses"),
+    ({"q": [1, 2, np.nan]}, "not finite"),
+    ({"q": [1, 2, 3]}, "the pose does not fit 'linkage x'"),
+    ({"q": {"crnk": 1}}, "no coordinate named 'crnk'"),
+    ({"q": {"crank": 1, "rocker": 3}}, "cannot be assembled"),
+    ({"q": {"crank": 1}, "driven": ["crnk"]}, "no rate named 'crnk'"),
+    ({"q": {"crank": 1}, "wrenches": ["tool"]}, "no frame or segment named 'tool'"),
+    ({"q": {"crank": 1}, "forces": {"crnk": 1}}, "no rate named 'crnk'"),
+    ({"q": {"crank": 1}, "values": {"crankmass": 1}}, "did you mean 'crank_mass'"),
+    ({"q": {"crank": 1}, "without": ["gravity"]}, "gravity"),
+    ({"q": {"crank": 1}, "time": "now"}, "expected a number"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED)
+def test_wrong_arguments_are_refused_with_a_remedy(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(cf.Error) as caught:
+        cf.statics(four_bar(), **given)
+    assert message in str(caught.value)
+    assert caught.value.remedy

@@ -1,0 +1,279 @@
+"""Tasks along a motion: kinematics, workspace, inverse dynamics; files, results and the store."""
+
+from __future__ import annotations
+
+import json
+from math import atan2, cos, hypot, pi, sin
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.analysis import TASKS, Result, Task, arguments_of
+from chainform.analysis.motion_loads import integral
+from chainform.readers import native_text
+from zoo import random_tree
+
+ROOT = Path(__file__).parents[3]
+FOUR_BAR = ROOT / "examples" / "four_bar.toml"
+T = np.linspace(0, 2, 41)
+START = [0, 0.5, 1.2]
+
+
+def two_links() -> cf.Mechanism:
+    builder = cf.Mechanism.builder("arm", gravity=(0, "-9.81", 0))
+    builder.segment("upper", axis="z", mass=1, com=[0.5, 0, 0])
+    builder.segment("lower", parent="upper", axis="z", position=[1, 0, 0], mass=2, com=[0.5, 0, 0])
+    return builder.build().with_frame("tip", "lower", (1, 0, 0))
+
+
+def coupler_point(angle: float) -> tuple[float, float]:
+    """Return a point of the coupler of the four-bar (0.2, 0.5, 0.4, 0.6), by geometry."""
+    x, y = 0.2 * cos(angle), 0.2 * sin(angle)
+    dx, dy = 0.6 - x, -y
+    length = hypot(dx, dy)
+    opening = np.arccos((0.5**2 + length**2 - 0.4**2) / (2 * 0.5 * length))
+    direction = atan2(dy, dx) + opening
+    c, s = cos(direction), sin(direction)
+    return x + 0.1 * c - 0.1 * s, y + 0.1 * s + 0.1 * c
+
+
+def test_a_point_of_a_linkage_is_where_geometry_puts_it() -> None:
+    pen = {"pen": {"segment": "coupler", "point": [0.1, 0.1, 0]}}
+    found = cf.kinematics(cf.read(FOUR_BAR), {"crank": "3*t"}, T, pen, start=START)
+    expected = np.array([coupler_point(3 * t) for t in T])
+    np.testing.assert_allclose(found["position(pen)"][:, :2], expected, atol=1e-10)
+    h = 1e-4
+    for name, order in (("velocity(pen)", 1), ("acceleration(pen)", 2)):
+        steps = {1: {-1: -0.5, 1: 0.5}, 2: {-1: 1, 0: -2, 1: 1}}[order]
+        slope = sum(
+            w * np.array([coupler_point(3 * (t + k * h)) for t in T]) for k, w in steps.items()
+        )
+        np.testing.assert_allclose(found[name][:, :2], slope / h**order, atol=1e-5)
+    assert found["freedoms"].tolist() == [1.0] * 41
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_motion_seen_from_another_frame(seed: int) -> None:
+    """Its rates are the derivatives of positions and rotations there."""
+    tree = random_tree(seed) if seed else two_links()
+    h, t = 1e-4, 0.7
+    times = t + h * np.arange(-1.0, 2.0)
+    laws = {name: f"sin({k + 1}*t/2)" for k, name in enumerate(tree.coordinates)}
+    last, base = tree.segments[-1].name, tree.segments[0].name
+    found = cf.kinematics(tree, laws, times, [last], relative_to=base)
+    p, R = found[f"position({last})"], found[f"rotation({last})"]
+    np.testing.assert_allclose(found[f"velocity({last})"][1], (p[2] - p[0]) / (2 * h), atol=1e-6)
+    a = (p[2] - 2 * p[1] + p[0]) / h**2
+    np.testing.assert_allclose(found[f"acceleration({last})"][1], a, atol=1e-5)
+    turn = (R[2] - R[0]) / (2 * h) @ R[1].T
+    w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
+    np.testing.assert_allclose(found[f"angular_velocity({last})"][1], w, atol=1e-6)
+    w = found[f"angular_velocity({last})"]
+    e = (w[2] - w[0]) / (2 * h)
+    np.testing.assert_allclose(found[f"angular_acceleration({last})"][1], e, atol=1e-5)
+
+
+def test_singular_positions_are_reported_with_their_time() -> None:
+    found = cf.kinematics(two_links(), {"upper": "t", "lower": "1 - t"}, T, ["tip"])
+    assert found.report[1].startswith("tip is near a singular position at t = 1 s")
+    sizes = found["singular_values(tip)"]
+    # The product of the singular values of a plane arm is the sine of its elbow.
+    np.testing.assert_allclose(sizes.prod(axis=1), np.abs(np.sin(1 - T)), atol=1e-12)
+
+
+def test_more_freedoms_where_a_parallelogram_is_flat() -> None:
+    builder = cf.Mechanism.builder("parallelogram", gravity=(0, 0, 0))
+    builder.segment("a", axis="z", mass=1, com=[0.2, 0, 0])
+    builder.segment("b", parent="a", axis="z", position=[0.4, 0, 0], mass=1, com=[0.5, 0, 0])
+    builder.segment("c", parent="ground", axis="z", position=[1, 0, 0], mass=1, com=[0.2, 0, 0])
+    ends = {"segment": "b", "point": [1, 0, 0]}, {"segment": "c", "point": [0.4, 0, 0]}
+    frame = builder.loop("pin", "point", *ends).build()
+    found = cf.kinematics(frame, {"a": "t", "b": "-t", "c": "t"}, [-0.5, 0, 0.5])
+    assert found["freedoms"].tolist() == [1, 2, 1]
+    assert "1 to 2 freedoms" in found.report[0]
+
+
+def test_the_workspace_of_two_links_is_a_ring() -> None:
+    arm = two_links()
+    found = cf.workspace(arm, "tip", count=800, ranges={"lower": [0.5, 3]})
+    reach = np.linalg.norm(found["position"], axis=1)
+    expected = np.sqrt(2 + 2 * np.cos(found["q"][:, 1]))
+    np.testing.assert_allclose(reach, expected, atol=1e-12)
+    assert 0.99 * reach.max() < np.sqrt(2 + 2 * cos(0.5))
+    assert np.abs(found["q"][:, 0]).max() <= pi
+    assert np.array_equal(
+        found["q"], cf.workspace(arm, "tip", count=800, ranges={"lower": [0.5, 3]})["q"]
+    )
+
+
+# --- inverse dynamics -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_power_of_drives_is_the_rate_of_energy(seed: int) -> None:
+    tree = random_tree(seed)
+    laws = {name: f"sin({k + 1}*t/2)" for k, name in enumerate(tree.coordinates)}
+    t = np.linspace(0, 1, 201)
+    found = cf.inverse_dynamics(tree, laws, t, without=["friction"])
+    gained = found["energy"] - found["energy"][0]
+    np.testing.assert_allclose(found["work"], gained, atol=1e-6 * np.abs(gained).max())
+    model = cf.derive(tree, ["tau"], without=["friction"])
+    (tau,) = model.evaluate(q=found["q"], qd=found["qd"], qdd=found["qdd"]).values()
+    np.testing.assert_allclose(found["tau"], tau, rtol=1e-12, atol=1e-12)
+
+
+def test_the_integral_is_exact_for_cubics() -> None:
+    t = np.cumsum(np.random.default_rng(1).uniform(0.1, 1, 9))
+    exact = (t**4 - t[0] ** 4) / 4
+    np.testing.assert_allclose(integral(t, t**3), exact, rtol=1e-12, atol=1e-12)
+    assert integral(t[:1], t[:1]).tolist() == [0.0]
+    np.testing.assert_allclose(integral(t[:3], t[:3]), (t[:3] ** 2 - t[0] ** 2) / 2, rtol=1e-12)
+
+
+def test_inverse_then_direct_gives_the_motion_back() -> None:
+    linkage = cf.read(FOUR_BAR)
+    t = np.linspace(0, 1, 101)
+    found = cf.inverse_dynamics(linkage, {"crank": "1 + sin(2*t)"}, t, ["crank"], start=START)
+    again = found.simulate()
+    np.testing.assert_allclose(again.q, found["q"], atol=1e-8)
+    np.testing.assert_allclose(found.run.reactions, again.reactions, atol=1e-5)
+    crane = cf.read(ROOT / "examples" / "portal_crane.toml")
+    rack = cf.inverse_dynamics(crane, {"s": "4 + 0.3*sin(t)"}, np.linspace(0, 1, 401))
+    np.testing.assert_allclose(rack.simulate().q, rack["q"], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["portal_crane", "stanford_elements"])
+def test_both_algorithms_give_the_same_forces(name: str) -> None:
+    mechanism = cf.read(ROOT / "examples" / f"{name}.toml")
+    laws = {q: f"0.{k + 1}*sin(t + {k})" for k, q in enumerate(mechanism.coordinates)}
+    laws |= {"s": "4 + 0.3*sin(t)"} if "s" in laws else {}
+    found = [
+        cf.inverse_dynamics(mechanism, laws, T, algorithm=how)
+        for how in ("sorting", "differentiation")
+    ]
+    for unknown in mechanism.unknowns:
+        np.testing.assert_allclose(found[0][unknown], found[1][unknown], rtol=1e-11)
+
+
+# --- files, results, store ------------------------------------------------------------------------
+
+
+def test_every_example_runs() -> None:
+    files = sorted((ROOT / "examples" / "tasks").glob("*.toml"))
+    assert files
+    for file in files:
+        result = cf.analyse(file)
+        assert result.task == Task.read(file).name
+        assert len(result)
+        assert result.report
+
+
+def test_a_task_is_the_same_as_a_table(tmp_path: Path) -> None:
+    table = {"task": "kinematics", "times": [0, 0.5, 1], "frames": ["tip"]}
+    table |= {"motion": {"upper": "t", "lower": "2*t"}}
+    expected = cf.analyse({**table, "mechanism": two_links()})
+    (tmp_path / "arm.json").write_text(native_text(two_links()))
+    (tmp_path / "task.json").write_text(json.dumps({**table, "mechanism": "arm.json"}))
+    found = cf.analyse(tmp_path / "task.json")
+    for name, array in expected.arrays.items():
+        assert np.array_equal(found[name], array), name
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "task"),
+    ({"task": "kinematic"}, "did you mean 'kinematics'|kinematics"),
+    ({"task": "kinematics"}, "needs it"),
+    ({"task": "kinematics", "motion": {"upper": "t"}}, "times"),
+    ({"task": "kinematics", "motion": {"upper": "t"}, "times": [0]}, "lower"),
+    ({"task": "kinematics", "motion": {}, "times": {"to": 1, "count": 0}}, "count"),
+    ({"task": "kinematics", "motion": {}, "times": {"count": 3}}, "when the motion ends"),
+    ({"task": "kinematics", "motion": {}, "tims": [0]}, "tims"),
+    ({"task": "workspace", "of": "tp"}, "tp"),
+    ({"task": "workspace", "of": "tip", "count": 10**9}, "count"),
+    ({"task": "workspace", "of": "tip", "ranges": {"lowr": [0, 1]}}, "lowr"),
+    ({"task": "inverse_dynamics", "motion": 3, "times": [0]}, "motion"),
+]
+
+
+@pytest.mark.parametrize(("table", "words"), BAD)
+def test_bad_tasks_are_refused(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(cf.Error) as caught:
+        cf.analyse({"mechanism": two_links(), **table})
+    assert any(word in str(caught.value) for word in words.split("|"))
+    assert caught.value.remedy
+
+
+def test_errors_name_the_file_of_the_task(tmp_path: Path) -> None:
+    file = tmp_path / "task.toml"
+    for text in ('task = "kinematics"', "task = ", 'task = "kinematics"\nmechanism = "none.toml"'):
+        file.write_text(text)
+        with pytest.raises(cf.Error) as caught:
+            cf.analyse(file)
+        assert caught.value.file == str(file)
+    with pytest.raises(cf.Error, match="TOML or JSON"):
+        cf.analyse(__file__)
+
+
+def test_a_closed_mechanism_has_no_free_workspace() -> None:
+    with pytest.raises(cf.Error, match="not free"):
+        cf.workspace(cf.read(FOUR_BAR), "coupler")
+    builder = cf.Mechanism.builder("slide")
+    slide = builder.segment("a", joint="prismatic", axis="x", mass=1).build()
+    with pytest.raises(cf.Error, match="no limits"):
+        cf.workspace(slide, "a")
+
+
+def test_unknown_forces_and_drives_are_not_mixed() -> None:
+    crane = cf.read(ROOT / "examples" / "portal_crane.toml")
+    with pytest.raises(cf.Error, match="unknown already"):
+        cf.inverse_dynamics(crane, {"s": "4"}, T, ["s"])
+    with pytest.raises(cf.Error, match="algorithm"):
+        cf.inverse_dynamics(crane, {"s": "4"}, T, algorithm="guess")
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "parquet"])
+def test_results_come_back_from_files(ending: str, tmp_path: Path) -> None:
+    found = cf.inverse_dynamics(two_links(), {"upper": "t", "lower": "0"}, T)
+    found.save(tmp_path / f"a.{ending}")
+    again = Result.load(tmp_path / f"a.{ending}")
+    assert (again.report, again.task, again.rows) == (found.report, found.task, "t")
+    assert again.facts == found.facts
+    for name, array in found.arrays.items():
+        assert np.array_equal(again[name], array)
+    with pytest.raises(cf.Error, match="no run of the form"):
+        cf.Run.load(tmp_path / f"a.{ending}")
+
+
+def test_results_come_back_from_a_store(tmp_path: Path) -> None:
+    arm = two_links()
+    found = cf.kinematics(arm, {"upper": "t", "lower": "0"}, T)
+    with cf.open_store(tmp_path / "models.db") as store:
+        store.save(cf.derive(arm, ["tau"]), "arm")
+        assert store.save_run(found, "arm", "swing").kind == "kinematics"
+        again = Result.load(store.run("arm", "swing"))
+    assert np.array_equal(again["q"], found["q"])
+    assert native_text(again.mechanism) == native_text(arm)
+
+
+def test_pictures_of_results(tmp_path: Path) -> None:
+    found = cf.kinematics(two_links(), {"upper": "t", "lower": "2*t"}, T, ["tip"])
+    found.plot(file=tmp_path / "a.svg")
+    found.plot("position(tip)[2]", tmp_path / "b.png", over="position(tip)[1]")
+    found.picture(tmp_path / "c.png")
+    found.animate(tmp_path / "d.html")
+    assert all(
+        (tmp_path / name).stat().st_size > 1000 for name in ("a.svg", "b.png", "c.png", "d.html")
+    )
+    with pytest.raises(cf.Error, match="position"):
+        found.plot("positon(tip)")
+    with pytest.raises(cf.Error, match="array"):
+        found["tau"]
+
+
+def test_arguments_are_those_of_the_functions() -> None:
+    for task in TASKS:
+        assert "mechanism" not in arguments_of(task)
+    assert "times" in arguments_of("kinematics")

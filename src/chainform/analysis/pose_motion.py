@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,10 +59,13 @@ def _starts(problem: PoseProblem, first: PoseGoals) -> Array:
     if problem.form is not None:
         poses, good = problem.form.branches(search, first)
         found = search.distinct(poses[0][good[0]], start)
-    elif problem.branches == 1:
-        found = search.unwound(search.solve(first, start[np.newaxis]).q, start[np.newaxis])
     else:
-        found, _ = search.branches(first, start)
+        alone = replace(search, starts=1).solve(first, start[np.newaxis])
+        near = problem.branches == 1 and bool(alone.reached[0])
+        # Where the search from q0 fails, the nearest of what all starts find is taken.
+        found = (
+            search.unwound(alone.q, start[np.newaxis]) if near else search.branches(first, start)[0]
+        )
     if not len(found):
         found = search.nearest(start[np.newaxis], first)
     return found[: problem.branches]

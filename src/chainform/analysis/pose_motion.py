@@ -1,0 +1,166 @@
+"""Motions along paths of targets: all branches, their rates, and the stretches that fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.pose_path import PathFollower, PosePath
+from chainform.analysis.pose_rates import PoseRates, rates_of
+from chainform.analysis.pose_solution import (
+    LISTED,
+    MOST_BRANCHES,
+    PoseProblem,
+    bound_rows,
+    choice_lines,
+    pose_arrays,
+    pose_result,
+    search_lines,
+)
+from chainform.analysis.pose_stretches import Stretch, stretches_of
+from chainform.analysis.pose_targets import PoseGoals
+from chainform.analysis.result import Result
+from chainform.analysis.spring_motion import SpringMotion, pulled
+from chainform.errors import RunError
+
+Array = NDArray[np.float64]
+
+
+def path_poses(problem: PoseProblem) -> Result:
+    """Return poses along a path, with their rates."""
+    targets = problem.targets
+    bound_rows(problem, len(targets.times) * (MOST_BRANCHES if problem.form is not None else 1))
+    first = targets.at(targets.times[:1])
+    starts = _starts(problem, first)
+    freedoms = problem.freedoms(starts, first.take([0] * len(starts)))
+    problem.refuse_many_branches(freedoms)
+    _refuse_middle_range(problem, freedoms)
+    bound_rows(problem, len(targets.times) * len(starts))
+    reference = problem.middle if freedoms and problem.choice == "middle_range" else None
+    follower = PathFollower(
+        problem.search, targets, freedoms > 0 and reference is None, reference, problem.form
+    )
+    motion = None
+    if problem.method == "dynamic":
+        motion = pulled(problem.search, targets, problem.start)
+        path = follower.corrected(motion.q)
+    else:
+        path = follower.follow(starts)
+    return _result(problem, follower, path, motion, freedoms)
+
+
+def _starts(problem: PoseProblem, first: PoseGoals) -> Array:
+    """Return the poses (branches, nq) in which the path begins."""
+    search, start = problem.search, problem.start
+    if problem.method == "dynamic":
+        return start[np.newaxis]
+    if problem.form is not None:
+        poses, good = problem.form.branches(search, first)
+        found = search.distinct(poses[0][good[0]], start)
+    else:
+        alone = replace(search, starts=1).solve(first, start[np.newaxis])
+        near = problem.branches == 1 and bool(alone.reached[0])
+        # Where the search from q0 fails, the nearest of what all starts find is taken.
+        found = (
+            search.unwound(alone.q, start[np.newaxis]) if near else search.branches(first, start)[0]
+        )
+    if not len(found):
+        found = search.nearest(start[np.newaxis], first)
+    return found[: problem.branches]
+
+
+def _refuse_middle_range(problem: PoseProblem, freedoms: int) -> None:
+    mechanism = problem.equations.mechanism
+    is_simple = not problem.equations.closure.count and mechanism.nq == mechanism.nv
+    if freedoms and problem.choice == "middle_range" and not is_simple:
+        raise RunError(
+            "along a path middle_range takes no loops, constraints and quaternions",
+            element="redundancy",
+            remedy='choose "least_motion", or hold coordinates: {"joint3": 0.2}',
+        )
+
+
+def _result(
+    problem: PoseProblem,
+    follower: PathFollower,
+    path: PosePath,
+    motion: SpringMotion | None,
+    freedoms: int,
+) -> Result:
+    times, count = problem.targets.times, len(path.q)
+    goals = problem.targets.goals.take(np.tile(np.arange(len(times)), count))
+    q, reached = path.q.reshape(-1, path.q.shape[2]), path.reached.ravel()
+    arrays: dict[str, Array] = {"t": goals.t, **pose_arrays(problem, q, goals, reached)}
+    if count > 1:
+        arrays = {"branch": np.repeat(np.arange(1.0, count + 1), len(times)), **arrays}
+    lines = [*search_lines(problem), *choice_lines(problem, freedoms)]
+    if motion is None or not freedoms:
+        rates = rates_of(problem.equations, q, goals, problem.search.limits, follower.reference)
+        lines += _rate_lines(problem, rates)
+        known = {"qd": rates.qd, "qdd": rates.qdd}
+        for name, values in ((n, x) for n, x in known.items() if x is not None):
+            arrays[name] = np.where(reached[:, np.newaxis], values, np.nan)
+    else:
+        lines.append("rates are left out: the motion of the spring takes up what is free")
+    if freedoms and problem.search.limits:
+        lines += _limit_lines(problem, q[reached])
+    stretches = stretches_of(follower, path)
+    facts = {
+        "branches": count,
+        "times": len(times),
+        "reached": int(reached.sum()),
+        "freedoms": freedoms,
+        "stretches": [_table(stretch) for stretch in stretches],
+    }
+    if motion is not None:
+        facts["steps"] = motion.steps
+    lines += _stretch_lines(stretches, count, len(times), reached.reshape(count, -1))
+    return pose_result(problem, "branch" if count > 1 else "t", arrays, lines, facts)
+
+
+def _rate_lines(problem: PoseProblem, rates: PoseRates) -> list[str]:
+    lines = ["rates and accelerations are exact: J qd = v, J qdd = a - Jd qd"]
+    if problem.targets.has_spline:
+        lines.append(
+            "between points the targets are cubic splines (not-a-knot), and rates are theirs"
+        )
+    if rates.qdd is None:
+        lines.append("accelerations are left out: loops and a choice of motions together")
+    return lines
+
+
+def _limit_lines(problem: PoseProblem, q: Array) -> list[str]:
+    """Return which coordinates stay at limits for a while, where rates have jumps."""
+    names = problem.equations.names_at_limits(q)
+    if not names:
+        return []
+    return [f"rates jump where a coordinate meets or leaves its limit: {', '.join(names)}"]
+
+
+def _stretch_lines(
+    stretches: list[Stretch], count: int, times: int, reached: NDArray[np.bool_]
+) -> list[str]:
+    lines = list[str]()
+    for branch in range(count):
+        name = f"branch {branch + 1}: " if count > 1 else ""
+        lines.append(f"{name}{int(reached[branch].sum())} of {times} places reached")
+    for stretch in stretches[:LISTED]:
+        name = f"branch {stretch.branch + 1}, " if count > 1 else ""
+        lines.append(f"{name}{stretch.text}")
+    if len(stretches) > LISTED:
+        lines.append(f"and {len(stretches) - LISTED} more stretches, see facts['stretches']")
+    return lines
+
+
+def _table(stretch: Stretch) -> dict[str, object]:
+    return {
+        "kind": stretch.kind,
+        "branch": stretch.branch + 1,
+        "start": stretch.start,
+        "end": stretch.end,
+        "amount": stretch.amount,
+        "angle": stretch.angle,
+        "text": stretch.text,
+    }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
-    from chainform.analysis.inverse_kinematics import inverse_kinematics
+    from chainform.analysis.inverse_poses import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of

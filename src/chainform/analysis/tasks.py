@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium_continuation import equilibrium_path
 from chainform.analysis.equilibrium_search import equilibria
-from chainform.analysis.inverse_kinematics import inverse_kinematics
+from chainform.analysis.inverse_poses import inverse_kinematics
 from chainform.analysis.motion_kinematics import kinematics, workspace
 from chainform.analysis.motion_loads import inverse_dynamics
 from chainform.analysis.result import Result

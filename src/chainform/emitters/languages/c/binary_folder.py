@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from string import Template
 
 from chainform.emitters.languages.c import header_text
@@ -87,6 +88,7 @@ def wasm_folder(package: Package, code: bytes) -> dict[str, str | bytes]:
         "Array": "Float32Array" if package.is_single else "Float64Array",
         "bytes": "4" if package.is_single else "8",
         "functions": json.dumps(functions, indent=2),
+        "patterns": json.dumps({name: asdict(p) for name, p in package.patterns.items()}),
         "cases": json.dumps(cases),
         "tolerance": repr(package.tolerance),
     }
@@ -110,6 +112,9 @@ $about
 // const model = await load(bytes);  model.NAME(q, qd, ...) returns its results as typed arrays.
 
 export const functions = $functions;
+
+/** Entries of results that are not always zero, by rows, from 0. */
+export const patterns = $patterns;
 
 /** Instantiates the module from the bytes of $name.wasm. */
 export async function load(bytes) {

@@ -116,6 +116,34 @@ def name_lines(package: Package, start: str) -> list[str]:
     return lines
 
 
+def size_lines(package: Package) -> list[str]:
+    """Return the lengths of arguments as macros: ARM_NQ."""
+    upper = package.name.upper()
+    lines = [f"#define {upper}_{word.upper()} {size}" for word, size in package.sizes.items()]
+    return [*lines, ""] if lines else []
+
+
+def constant_lines(package: Package) -> list[str]:
+    """Return the lengths of arguments as constants of C++, but for names of functions."""
+    functions = {function.name for function in package.functions}
+    sizes = {word: size for word, size in package.sizes.items() if word not in functions}
+    lines = [f"inline constexpr int {word} = {size};" for word, size in sizes.items()]
+    return [*lines, ""] if lines else []
+
+
+def pattern_lines(package: Package, start: str) -> list[str]:
+    """Return the entries of sparse results as arrays of whole numbers."""
+    lines: list[str] = []
+    for name, pattern in package.patterns.items():
+        lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
+        for word, numbers in (("row_starts", pattern.row_starts), ("columns", pattern.columns)):
+            listed = ", ".join(map(str, numbers)) or "0"
+            head = f"{start}{name}_{word}[{max(1, len(numbers))}]"
+            lines += Dialect("int").syntax().lines(f"{head} = {{{listed}}};", "")
+        lines.append("")
+    return lines
+
+
 def head_lines(package: Package) -> list[str]:
     """Return what stands at the beginning of a file: the model, and what its inputs are."""
     return comment(facts(package))

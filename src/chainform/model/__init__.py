@@ -6,7 +6,7 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
-    from chainform.model.export import NATIVE, PRECISIONS, SINES
+    from chainform.model.export import NATIVE, PRECISIONS, SINES, reading_notes
     from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.model import Model
@@ -70,6 +70,7 @@ __all__ = [
     "parse_request",
     "place_of",
     "read_expressions",
+    "reading_notes",
     "request_in",
     "select_outputs",
     "state_array",

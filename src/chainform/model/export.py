@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Protocol, TypedDict
 
 import numpy as np
@@ -243,7 +244,14 @@ def _about(model: ExportedModel, graph: Graph) -> tuple[str, ...]:
         *((OF_QUATERNIONS,) if has_quaternions else ()),
         ROWS,
         *_followers(model.mechanism),
+        *(line for note in reading_notes(model.mechanism) for line in wrap(note, 96)),
     )
+
+
+def reading_notes(mechanism: Mechanism) -> list[str]:
+    """Return why equations may differ from those of the file as it stands: warnings, snapping."""
+    chosen = [n for n in mechanism.notes if n.level == "warning" or n.element == "snapping"]
+    return [f"{note.element}: {note.text}" for note in chosen]
 
 
 def _followers(mechanism: Mechanism) -> Iterator[str]:

@@ -35,6 +35,7 @@ from chainform.mechanism import (
     with_unit_quaternions,
 )
 from chainform.model.catalogue import CATALOGUE, OutputEntry
+from chainform.model.mechanism_notes import followers, parameter_meaning, reading_notes
 from chainform.model.names import letter_of
 from chainform.model.row_patterns import is_nonzeros, row_patterns
 from chainform.model.states import entry_names, evaluate_states, group_length
@@ -156,6 +157,7 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         tuple(_cases(model, graph, arguments, cases)),
         dict(_entries(model, graph, arguments)),
         patterns,
+        tuple(_values(graph)) if "parameter" in arguments else (),
         _sizes(model.mechanism, arguments),
         precision,
         sine,
@@ -243,25 +245,9 @@ def _about(model: ExportedModel, graph: Graph) -> tuple[str, ...]:
         AXES,
         *((OF_QUATERNIONS,) if has_quaternions else ()),
         ROWS,
-        *_followers(model.mechanism),
+        *followers(model.mechanism),
         *(line for note in reading_notes(model.mechanism) for line in wrap(note, 96)),
     )
-
-
-def reading_notes(mechanism: Mechanism) -> list[str]:
-    """Return why equations may differ from those of the file as it stands: warnings, snapping."""
-    chosen = [n for n in mechanism.notes if n.level == "warning" or n.element == "snapping"]
-    return [f"{note.element}: {note.text}" for note in chosen]
-
-
-def _followers(mechanism: Mechanism) -> Iterator[str]:
-    """Yield a line about each joint that has no entry in q, since it follows another one."""
-    for index, segment in enumerate(mechanism.segments):
-        if segment.coordinate is None:
-            continue
-        leader = mechanism.coordinate_records[segment.coordinate].segment
-        if leader != index:
-            yield f"{segment.joint.name} follows {mechanism.segments[leader].joint.name}."
 
 
 def _meaning(graph: Graph, name: str, output: str) -> Iterator[str]:
@@ -300,6 +286,13 @@ def _entries(
             yield group, names
 
 
+def _values(graph: Graph) -> list[float]:
+    """Return the values that parameters have by default, none where one has no value."""
+    given = [graph.inputs[v].default for v in parameters_of(graph)]
+    found = [FLOAT.number(value) for value in given if value is not None]
+    return found if len(found) == len(given) else []
+
+
 def _sizes(mechanism: Mechanism, arguments: Mapping[str, int]) -> dict[str, int]:
     """Return the lengths of arguments: nq, nv (of qd, qdd and tau), nparameters, nwrench, ..."""
     usual = {"nq": mechanism.nq, "nv": mechanism.nv}
@@ -324,12 +317,15 @@ def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple
     """Return lines about the entries of a group of inputs."""
     mechanism = model.mechanism
     if group == "parameter":
-        units = {p.name: f" ({p.unit})" for p in mechanism.parameters if p.unit}
         given = [graph.inputs[v] for v in parameters_of(graph)]
         values = ["" if p.default is None else f" = {FLOAT.number(p.default)!r}" for p in given]
-        named = [f"{p.name}{units.get(p.name, '')}" for p in given]
-        pairs = zip(named, values, strict=True)
-        return tuple(f"[{k}] {name}{value}" for k, (name, value) in enumerate(pairs))
+        pairs = zip(given, values, strict=True)
+        meanings = {p.name: parameter_meaning(mechanism, p.name) for p in given}
+        return tuple(
+            f"[{k}] {p.name}{f' ({unit})' if unit else ''}{value}{f', {what}' if what else ''}"
+            for k, (p, value) in enumerate(pairs)
+            for unit, what in [meanings[p.name]]
+        )
     if group == "wrench":
         parts = "force x y z (N), moment x y z (N m), at the frame, world axes"
         return tuple(f"[{6 * k}..{6 * k + 5}] {n}: {parts}" for k, n in enumerate(model.wrenches))

@@ -527,6 +527,7 @@ int q[ARM_NQ == 8 ? 1 : -1], v[ARM_NV == 8 ? 1 : -1], p[ARM_NPARAMETERS == 1 ? 1
 CONSTANTS = """
 #include "arm.hpp"
 static_assert(arm::nq == 8 && arm::nv == 8 && arm::nparameters == 1, "sizes");
+static_assert(arm::parameter_values[0] == MASS, "mass");
 """
 
 
@@ -534,13 +535,28 @@ static_assert(arm::nq == 8 && arm::nv == 8 && arm::nparameters == 1, "sizes");
 @pytest.mark.any_processor
 def test_headers_have_sizes_and_name_joints_that_follow(tmp_path: Path) -> None:
     model = cf.derive(example_robot("panda.urdf"), ["gravity"], parameters=["m_7"])
+    mass = float(model.mechanism.segments[6].body.mass)  # type: ignore[arg-type]
     for language, compiler, text in (("c", "gcc", SIZES), ("cpp", "g++", CONSTANTS)):
         folder = model.export(language, tmp_path / language, name="arm")
-        (folder / f"sizes.{language}").write_text(text)
+        (folder / f"sizes.{language}").write_text(text.replace("MASS", repr(mass)))
         done = run([compiler, "-fsyntax-only", f"sizes.{language}"], folder)
         assert done.returncode == 0, done.stderr
         head = next(folder.glob("arm.h*")).read_text("utf-8")
+        assert f"[0] m_7 (kg) = {mass!r}, mass of 'panda_link7'" in head
         assert "panda_finger_joint2 follows panda_finger_joint1." in head
+
+
+@pytest.mark.any_processor
+def test_values_of_parameters_are_those_of_the_mechanism() -> None:
+    """With them a function of free parameters gives what the model without them does."""
+    source: dict[str, Any] = {}
+    free = cf.derive(EXAMPLES / "six_axis_arm.toml", ["gravity"], parameters="symbolic")
+    exec(free.emit("numpy"), source)  # noqa: S102
+    q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    expected = cf.derive(EXAMPLES / "six_axis_arm.toml", ["gravity"]).evaluate(q)["gravity"]
+    assert source["gravity"](q, source["VALUES"]) == pytest.approx(expected)
+    assert "arm_parameter_values[" in free.emit("c")
+    assert "parameter_values" not in cf.read_expressions({"y": "2*x"}).emit("c")
 
 
 @pytest.mark.any_processor

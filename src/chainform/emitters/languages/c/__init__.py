@@ -13,12 +13,15 @@ from string import Template
 
 from chainform.emitters.languages.c.batch_text import batch
 from chainform.emitters.languages.c.dialect import (
+    VALUES,
     c_dialect,
     comment,
+    has_values,
     head_lines,
     name_lines,
     pattern_lines,
     size_lines,
+    value_lines,
 )
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
@@ -54,7 +57,11 @@ def header_text(package: Package, *, has_batches: bool = True) -> str:
     for table, names in tables.items():
         lines.append(f"extern const char *const {package.name}_{table}[{len(names)}];")
     lines += [""] * bool(tables)
+    if has_batches and has_values(package):
+        size = len(package.values)
+        lines += [f"extern const {dialect.real} {package.name}_{VALUES}[{size}];", ""]
     if not has_batches:
+        lines += value_lines(package, "static const ", f"{package.name}_")
         lines += pattern_lines(package, f"static const int {package.name}_")
     for name, pattern in package.patterns.items() if has_batches else ():
         lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
@@ -136,6 +143,7 @@ def _source(package: Package) -> str:
     if f"{package.name}_sign(" in body:
         parts.append(Template(SIGN).substitute(words))
     tables = name_lines(package, f"const char *const {package.name}_")
+    tables += value_lines(package, "const ", f"{package.name}_")
     patterns = pattern_lines(package, f"const int {package.name}_")
     text = "\n".join([*parts, *tables, *patterns, body])
     math = "#include <math.h>\n" if LIBM.search(text) else ""

@@ -15,6 +15,7 @@ from chainform.emitters.languages.c.dialect import (
     head_lines,
     name_lines,
     pattern_lines,
+    value_lines,
 )
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
@@ -68,6 +69,7 @@ def _header(package: Package) -> str:
     lines += [f"namespace {package.name} {{", ""]
     lines += [f"using std::{name};" for name in FUNCTIONS if f" {name}(" in body]
     lines += ["", *constant_lines(package), *name_lines(package, "inline constexpr const char *")]
+    lines += value_lines(package, "inline constexpr ")
     lines += pattern_lines(package, "inline constexpr int ")
     lines += [*([SIGN] if " sign(" in body else []), body, "#ifdef EIGEN_CORE_H", ""]
     lines += [_of_vectors(package, function) for function in package.functions]

@@ -15,6 +15,7 @@ from chainform.emitters.languages.c.dialect import (
     head_lines,
     pattern_lines,
     size_lines,
+    value_lines,
 )
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
@@ -75,6 +76,7 @@ def _header(package: Package) -> str:
         "#include <cmath>",
     ]
     lines += ["", *size_lines(package), HEAD.replace("NAME", upper)]
+    lines += value_lines(package, "inline constexpr ", f"{package.name}_")
     lines += pattern_lines(package, f"inline constexpr int {package.name}_")
     if f"{package.name}_sign(" in body:
         sign = SIGN.replace("NAME", upper).replace("name", package.name)

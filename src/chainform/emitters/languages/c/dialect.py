@@ -20,6 +20,8 @@ typename using virtual wchar_t main NULL NAN INFINITY lane row start filled Scal
 abs acos asin atan cos exp fabs fma fmaf log pow sin sqrt tan div gamma index y0 y1 yn j0 j1 jn time
 signal size_t int32_t uint32_t int64_t uint64_t std i k far near
 """
+VALUES = "parameter_values"
+"""The table of the parameters as the mechanism has them."""
 KEYWORDS = frozenset(WORDS.split())
 """Words of C and C++, names of their libraries, and names that our own functions use."""
 
@@ -129,6 +131,21 @@ def constant_lines(package: Package) -> list[str]:
     sizes = {word: size for word, size in package.sizes.items() if word not in functions}
     lines = [f"inline constexpr int {word} = {size};" for word, size in sizes.items()]
     return [*lines, ""] if lines else []
+
+
+def value_lines(package: Package, start: str, prefix: str = "") -> list[str]:
+    """Return the parameters as the mechanism has them as an array of numbers."""
+    if not has_values(package):
+        return []
+    kind, end = ("float", "f") if package.is_single else ("double", "")
+    listed = ", ".join(f"{value!r}{end}" for value in package.values)
+    statement = f"{start}{kind} {prefix}{VALUES}[{len(package.values)}] = {{{listed}}};"
+    return [*Dialect(kind).syntax().lines(statement, ""), ""]
+
+
+def has_values(package: Package) -> bool:
+    """Whether there is a table of the parameters as the mechanism has them."""
+    return bool(package.values) and VALUES not in {f.name for f in package.functions}
 
 
 def pattern_lines(package: Package, start: str) -> list[str]:

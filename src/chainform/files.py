@@ -100,7 +100,7 @@ def check_folder(folder: str | PathLike[str]) -> None:
         if target.is_dir() and any(target.iterdir()):
             raise FileExistsError(errno.ENOTEMPTY, "the folder is not empty")
         if not target.absolute().parent.is_dir():
-            raise FileNotFoundError
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     except (OSError, ValueError) as problem:
         raise _refused(folder, problem) from problem
 
@@ -109,7 +109,7 @@ def check_target(path: str | PathLike[str]) -> None:
     """Refuse, before anything is computed, a place at which no file can be written."""
     try:
         if not target_of(path).parent.is_dir():
-            raise FileNotFoundError
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     except (OSError, ValueError) as problem:
         raise _refused(path, problem) from problem
 
@@ -157,7 +157,7 @@ def _refused(path: str | PathLike[str], problem: OSError | ValueError) -> RunErr
     if isinstance(problem, FileExistsError):
         remedy = "name a new folder, or an empty one"
     elif isinstance(problem, FileNotFoundError):
-        reason, remedy = "the folder does not exist", "make it first"
+        reason, remedy = f"the folder {Path(path).parent} does not exist", "make it first"
     elif isinstance(problem, IsADirectoryError):
         reason, remedy = "this is a folder", "name a file in it"
     message = f"it cannot be written: {reason}"

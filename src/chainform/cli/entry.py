@@ -186,7 +186,7 @@ def _version() -> str:
 
 WRONG_PLACE = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG),
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL, errno.ENXIO),
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL, errno.ENXIO, errno.ENOTEMPTY),
 )
 """What the system says of a file that is not there, cannot be one, or may not be used."""
 

@@ -60,6 +60,10 @@ class Package:
     """What the entries of groups of inputs are called; qdd and tau have the names of qd."""
     patterns: Mapping[str, RowPattern] = field(default_factory=dict[str, RowPattern])
     """The entries of sparse results."""
+    values: tuple[float, ...] = ()
+    """The parameters as the mechanism has them; none where one of them has no value."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many coordinates (nq), rates (nv) and entries of other groups there are."""
     precision: str = "float64"
     sine: str = "own"
     """Where the language has a sine of ours: "own", or "libm" for that of its library."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from chainform.model.export import NATIVE, PRECISIONS, SINES
     from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
+    from chainform.model.mechanism_notes import reading_notes
     from chainform.model.model import Model
     from chainform.model.names import (
         EntryRequest,
@@ -70,6 +71,7 @@ __all__ = [
     "parse_request",
     "place_of",
     "read_expressions",
+    "reading_notes",
     "request_in",
     "select_outputs",
     "state_array",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Protocol, TypedDict
 
 import numpy as np
@@ -17,7 +19,6 @@ from chainform.emitters import (
     Case,
     Function,
     Package,
-    RowPattern,
     identifier,
     parameters_of,
     signature_of,
@@ -34,8 +35,9 @@ from chainform.mechanism import (
     with_unit_quaternions,
 )
 from chainform.model.catalogue import CATALOGUE, OutputEntry
+from chainform.model.mechanism_notes import followers, parameter_meaning, reading_notes
 from chainform.model.names import letter_of
-from chainform.model.quantity_results import sparsity_of
+from chainform.model.row_patterns import is_nonzeros, row_patterns
 from chainform.model.states import entry_names, evaluate_states, group_length
 from chainform.model.summary import Origin
 from chainform.runtime import BINARIES
@@ -140,7 +142,11 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
     ]
     if len(outputs) > 1:
         functions.append(_function(graph, _unique([*names, ALL])[-1], outputs, lengths))
-    found = tuple(functions)
+    patterns = dict(row_patterns(model.mechanism, graph, names))
+    places = {n for n, output in zip(names, outputs, strict=True) if is_nonzeros(output)}
+    found = tuple(
+        _with_places(f, [n for n in names if n in places & {*patterns}]) for f in functions
+    )
     arguments = {a.group: a.length for f in found for a in f.signature.arguments}
     return Package(
         name,
@@ -150,7 +156,9 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
         {group: _lines(model, graph, group, length) for group, length in arguments.items()},
         tuple(_cases(model, graph, arguments, cases)),
         dict(_entries(model, graph, arguments)),
-        dict(_patterns(graph, names)),
+        patterns,
+        tuple(_values(graph)) if "parameter" in arguments else (),
+        _sizes(model.mechanism, arguments),
         precision,
         sine,
     )
@@ -162,6 +170,8 @@ def package_for(model: ExportedModel, graph: Graph, options: ExportOptions, case
 def function_name(output: str) -> str:
     """Return the name of the function for an output: inverse_dynamics_by_q."""
     parts = parts_of(output)
+    if is_nonzeros(output):
+        return f"{function_name(parts.arguments[0])}_{parts.name}"
     if parts.name != "derivative" or parts.inside is None:
         return identifier(output)
     base, *by = parts.arguments
@@ -171,6 +181,8 @@ def function_name(output: str) -> str:
 def _result_name(output: str) -> str:
     """Return the name of a result: its letter, dtau_dq for a derivative."""
     parts = parts_of(output)
+    if is_nonzeros(output):
+        return f"{_result_name(parts.arguments[0])}_{parts.name}"
     if parts.name == "derivative" and parts.inside is not None:
         base, *by = parts.arguments
         return "_".join([f"d{_result_name(base)}", *(f"d{identifier(each)}" for each in by)])
@@ -206,6 +218,13 @@ def _function(
     return Function(name, signature, tuple(results), tuple(about))
 
 
+def _with_places(function: Function, listed: Sequence[str]) -> Function:
+    """Return a function with a line about the tables that belong to its `nonzeros`."""
+    own = [n for n in listed if n == function.name or len(function.results) > 1]
+    line = f"Rows and columns of the entries: the tables of {', '.join(own)}."
+    return replace(function, about=(*function.about, line)) if own else function
+
+
 def _operations(graph: Graph, outputs: Sequence[str]) -> str:
     wanted = graph.output_variables(outputs)
     return str(cost_of(graph, graph.cone(wanted), wanted))
@@ -226,6 +245,8 @@ def _about(model: ExportedModel, graph: Graph) -> tuple[str, ...]:
         AXES,
         *((OF_QUATERNIONS,) if has_quaternions else ()),
         ROWS,
+        *followers(model.mechanism),
+        *(line for note in reading_notes(model.mechanism) for line in wrap(note, 96)),
     )
 
 
@@ -237,11 +258,15 @@ def _meaning(graph: Graph, name: str, output: str) -> Iterator[str]:
     yield f"{name} ({shape}{unit}): {output}"
     if entry is not None:
         yield f"    {'derivative of ' if by else ''}{entry.meaning}: {entry.equation}"
+    if is_nonzeros(output):
+        yield "    of these the entries that are not always zero, by rows"
 
 
 def _entry(output: str) -> tuple[OutputEntry | None, list[str]]:
     """Return what the catalogue has about an output, and by what that is differentiated."""
     parts = parts_of(output)
+    if is_nonzeros(output):
+        return _entry(parts.arguments[0])
     if parts.name != "derivative" or parts.inside is None:
         return CATALOGUE.get(parts.name), []
     base, *by = parts.arguments
@@ -261,6 +286,21 @@ def _entries(
             yield group, names
 
 
+def _values(graph: Graph) -> list[float]:
+    """Return the values that parameters have by default, none where one has no value."""
+    given = [graph.inputs[v].default for v in parameters_of(graph)]
+    found = [FLOAT.number(value) for value in given if value is not None]
+    return found if len(found) == len(given) else []
+
+
+def _sizes(mechanism: Mechanism, arguments: Mapping[str, int]) -> dict[str, int]:
+    """Return the lengths of arguments: nq, nv (of qd, qdd and tau), nparameters, nwrench, ..."""
+    usual = {"nq": mechanism.nq, "nv": mechanism.nv}
+    words = {"q": "nq", "qd": "nv", "qdd": "nv", "tau": "nv", "parameter": "nparameters"}
+    sizes = usual | {words.get(group, f"n{group}"): n for group, n in arguments.items()}
+    return {word: size for word, size in sizes.items() if size and word != "nt"}
+
+
 def _loop_lines(mechanism: Mechanism) -> Iterator[str]:
     """Yield a line about the forces of each loop, along the directions of its rows."""
     first = 0
@@ -277,12 +317,15 @@ def _lines(model: ExportedModel, graph: Graph, group: str, length: int) -> tuple
     """Return lines about the entries of a group of inputs."""
     mechanism = model.mechanism
     if group == "parameter":
-        units = {p.name: f" ({p.unit})" for p in mechanism.parameters if p.unit}
         given = [graph.inputs[v] for v in parameters_of(graph)]
         values = ["" if p.default is None else f" = {FLOAT.number(p.default)!r}" for p in given]
-        named = [f"{p.name}{units.get(p.name, '')}" for p in given]
-        pairs = zip(named, values, strict=True)
-        return tuple(f"[{k}] {name}{value}" for k, (name, value) in enumerate(pairs))
+        pairs = zip(given, values, strict=True)
+        meanings = {p.name: parameter_meaning(mechanism, p.name) for p in given}
+        return tuple(
+            f"[{k}] {p.name}{f' ({unit})' if unit else ''}{value}{f', {what}' if what else ''}"
+            for k, (p, value) in enumerate(pairs)
+            for unit, what in [meanings[p.name]]
+        )
     if group == "wrench":
         parts = "force x y z (N), moment x y z (N m), at the frame, world axes"
         return tuple(f"[{6 * k}..{6 * k + 5}] {n}: {parts}" for k, n in enumerate(model.wrenches))
@@ -315,17 +358,6 @@ def _units(mechanism: Mechanism, group: str) -> list[str]:
 
 
 # --- cases ----------------------------------------------------------------------------------------
-
-
-def _patterns(graph: Graph, names: Sequence[str]) -> Iterator[tuple[str, RowPattern]]:
-    """Yield the entries of matrices that have zeros, by the names of their functions."""
-    for name, block in zip(names, graph.outputs.values(), strict=True):
-        variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
-        if variables.ndim != 2:
-            continue
-        found = sparsity_of(graph, variables)
-        if len(found) < variables.size:
-            yield name, RowPattern(tuple(found.indptr.tolist()), tuple(found.indices.tolist()))
 
 
 def _cases(

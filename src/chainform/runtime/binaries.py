@@ -208,7 +208,9 @@ def _linked(code: bytes, command: Sequence[str], result_option: str = "-o") -> b
 
 
 BINARIES: dict[str, Callable[[Package, str], dict[str, str | bytes]]] = {
-    "object": lambda package, target: object_folder(package, object_file(package, target)),
+    "object": lambda package, target: object_folder(
+        package, object_file(package, target), "" if target == NATIVE else target
+    ),
     "shared": lambda package, _: shared_folder(package, shared_library(package)),
     "wasm": lambda package, _: wasm_folder(package, wasm_module(package)),
 }

@@ -189,8 +189,10 @@ def test_axes_of_a_floating_base_are_named(call: Callable[..., Any], hand: Path)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--to", "object", "--target", "z80"], "invalid choice: 'z80'"),
-        (["--to", "c", "--target", "arm"], "target: c has no target"),
+        (["--to", "object", "--target", "z80"], "--target: there is no 'z80'"),
+        (["--to", "c", "--target", "arm"], "--target: c has no target"),
+        (["--to", "javascript", "--precision", "float32"], "--precision: JavaScript computes in"),
+        (["--to", "c", "--name", "test"], "--name: 'test' is the name of another file"),
         (["--to", "cpp", "--name", "class"], "'class' cannot be a name in C++"),
         (["--to", "rust", "--name", ""], "'' cannot be a name"),
         (["--to", "fortran", "--name", "a b"], "write 'a_b'"),
@@ -204,7 +206,61 @@ def test_folders_that_cannot_be(
     tmp_path: Path,
 ) -> None:
     result = call("export", pendulum, *given, "-o", tmp_path / "new")
-    assert result.code in (1, 2)
+    assert result.code == 2
     assert message in result.err
     assert "remedy: " in result.err
     assert not list(tmp_path.iterdir())
+
+
+def test_places_where_no_folder_can_be_are_wrong_input(
+    call: Callable[..., Any], refused: Callable[[Any], str], pendulum: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine", encoding="utf-8")
+    message = refused(call("export", pendulum, "--to", "c", "-o", tmp_path / "full"))
+    assert "the folder is not empty" in message
+    message = refused(call("export", pendulum, "--to", "c", "-o", tmp_path / "none" / "new"))
+    assert f"the folder {tmp_path / 'none'} does not exist" in message
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["--to", "c++"], "cpp"),
+        (["--to", "PyTorch"], "torch"),
+        (["--to", "octave"], "matlab"),
+        (["--to", "js"], "javascript"),
+        (["--to", "fortan"], "fortran"),
+        (["--to", "object", "--target", "cortex-m4"], "thumbv7em"),
+    ],
+)
+def test_other_names_of_languages_and_processors(
+    call: Callable[..., Any],
+    refused: Callable[[Any], str],
+    pendulum: Path,
+    given: list[str],
+    meant: str,
+    tmp_path: Path,
+) -> None:
+    message = refused(call("export", pendulum, *given, "-o", tmp_path / "new"))
+    assert f"remedy: did you mean '{meant}'? choices are " in message
+
+
+URDF = """<robot name="arm"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/>
+<origin rpy="1.5707963 0 0"/><axis xyz="0 0 1"/><dynamics D="7"/></joint></robot>"""
+
+
+def test_notes_on_reading_are_told_and_in_the_head(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Why results may differ from those of a tool that takes the file as it stands."""
+    (tmp_path / "arm.urdf").write_text(URDF, encoding="utf-8")
+    result = call("export", tmp_path / "arm.urdf", "--to", "c", "-o", tmp_path / "c")
+    head = (tmp_path / "c" / "arm.h").read_text("utf-8").partition("*/")[0]
+    for words in ("snapping: 1 angle", "file: attributes that are not read: dynamics/D"):
+        assert f"chainform: note: {words}" in result.err
+        assert f"\n   {words}" in head
+    exact = call("export", tmp_path / "arm.urdf", "--no-snap", "--to", "c")
+    assert "snapping" not in exact.out + exact.err

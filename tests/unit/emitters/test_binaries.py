@@ -58,6 +58,19 @@ def test_targets_are_those_of_objects(tmp_path: Path) -> None:
         arm().export("object", tmp_path / "a", ["H"], target="z80")
 
 
+def test_an_object_for_another_processor_says_what_its_test_needs(tmp_path: Path) -> None:
+    folder = arm().export("object", tmp_path / "a", ["H"], target="thumbv7em")
+    command = ["make", "test"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "the object is for thumbv7em: set CC and RUN" in line
+    # With both, the program is built and run by them.
+    command += ["CC=touch test.out; echo built by", "RUN=echo run by"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "run by ./test.out"
+
+
 def called_in_wasmtime(module: Path, function: str, given: Any, count: int) -> Any:
     """Return so many results of a function of one array, or of arrays of the same length."""
     engine = wasmtime.Engine()

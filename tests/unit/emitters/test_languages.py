@@ -21,6 +21,7 @@ import pytest
 import chainform as cf
 from chainform.emitters import LANGUAGES, Case, package_of
 from chainform.files import write_folder
+from chainform.model.export import function_name
 from chainform.runtime import BINARIES
 from robots import example_robot
 
@@ -473,3 +474,96 @@ def test_matlab_gives_no_complex_numbers(tmp_path: Path) -> None:
     folder = model.export("matlab", tmp_path / "exported", name="arm")
     asked = "y = arm.roots(-1); fprintf('%d %d', isreal(y), sum(isnan(y)))"
     assert run(["octave-cli", "--eval", asked], folder).stdout == "1 4"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.any_processor
+def test_places_of_nonzeros_are_those_of_the_whole_output() -> None:
+    """`model.sparsity` of Y, derived with nonzeros(Y), is the oracle."""
+    wholes = ["d(tau)/d(q)", "H", "J(gripper)", "derivative(tau,q,q)", "d(V)/d(q)", "d(tau)/d(q2)"]
+    nonzeros = [f"nonzeros({each})" for each in wholes]
+    model = cf.derive(EXAMPLES / "six_axis_arm.toml", [*nonzeros, *wholes])
+    source: dict[str, Any] = {}
+    exec(model.emit("numpy", model.outputs[: len(wholes)]), source)  # noqa: S102
+    for output in model.outputs[len(wholes) :]:
+        expected = model.sparsity(output)
+        found = source["PATTERNS"][f"{function_name(output)}_nonzeros"]
+        assert [list(each) for each in found] == [
+            expected.indptr.tolist(),
+            expected.indices.tolist(),
+        ]
+
+
+PLACES: Mapping[str, str] = {
+    "c": "arm_inverse_dynamics_by_q_nonzeros_columns[",
+    "cpp": "inline constexpr int inverse_dynamics_by_q_nonzeros_columns[",
+    "cuda": "inline constexpr int arm_inverse_dynamics_by_q_nonzeros_columns[",
+    "object": "static const int arm_inverse_dynamics_by_q_nonzeros_columns[",
+    "wasm": 'patterns = {"inverse_dynamics_by_q_nonzeros": {"row_starts": [0, ',
+    "fortran": ":: inverse_dynamics_by_q_nonzeros_columns(",
+    "rust": "INVERSE_DYNAMICS_BY_Q_NONZEROS_COLUMNS:",
+    "javascript": "inverseDynamicsByQNonzerosColumns = [",
+    "matlab": "= inverse_dynamics_by_q_nonzeros_entries",
+    **dict.fromkeys(("numpy", "jax", "torch"), '"inverse_dynamics_by_q_nonzeros": ('),
+}
+
+
+@pytest.mark.any_processor
+@pytest.mark.parametrize("language", PLACES)
+def test_nonzeros_alone_come_with_their_places(language: str, tmp_path: Path) -> None:
+    model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["nonzeros(d(tau)/d(q))"])
+    folder = model.export(language, tmp_path / "arm", name="arm")
+    text = "\n".join(f.read_text("utf-8", "replace") for f in folder.rglob("*.*") if f.is_file())
+    assert PLACES[language] in text
+    assert "the tables of inverse_dynamics_by_q_nonzeros." in text or language == "wasm"
+
+
+SIZES = """
+#include "arm.h"
+int q[ARM_NQ == 8 ? 1 : -1], v[ARM_NV == 8 ? 1 : -1], p[ARM_NPARAMETERS == 1 ? 1 : -1];
+"""
+CONSTANTS = """
+#include "arm.hpp"
+static_assert(arm::nq == 8 && arm::nv == 8 && arm::nparameters == 1, "sizes");
+static_assert(arm::parameter_values[0] == MASS, "mass");
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.any_processor
+def test_headers_have_sizes_and_name_joints_that_follow(tmp_path: Path) -> None:
+    model = cf.derive(example_robot("panda.urdf"), ["gravity"], parameters=["m_7"])
+    mass = float(model.mechanism.segments[6].body.mass)  # type: ignore[arg-type]
+    for language, compiler, text in (("c", "gcc", SIZES), ("cpp", "g++", CONSTANTS)):
+        folder = model.export(language, tmp_path / language, name="arm")
+        (folder / f"sizes.{language}").write_text(text.replace("MASS", repr(mass)))
+        done = run([compiler, "-fsyntax-only", f"sizes.{language}"], folder)
+        assert done.returncode == 0, done.stderr
+        head = next(folder.glob("arm.h*")).read_text("utf-8")
+        assert f"[0] m_7 (kg) = {mass!r}, mass of 'panda_link7'" in head
+        assert "panda_finger_joint2 follows panda_finger_joint1." in head
+
+
+@pytest.mark.any_processor
+def test_values_of_parameters_are_those_of_the_mechanism() -> None:
+    """With them a function of free parameters gives what the model without them does."""
+    source: dict[str, Any] = {}
+    free = cf.derive(EXAMPLES / "six_axis_arm.toml", ["gravity"], parameters="symbolic")
+    exec(free.emit("numpy"), source)  # noqa: S102
+    q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    expected = cf.derive(EXAMPLES / "six_axis_arm.toml", ["gravity"]).evaluate(q)["gravity"]
+    assert source["gravity"](q, source["VALUES"]) == pytest.approx(expected)
+    assert "arm_parameter_values[" in free.emit("c")
+    assert "parameter_values" not in cf.read_expressions({"y": "2*x"}).emit("c")
+
+
+@pytest.mark.any_processor
+def test_javascript_refuses_arrays_of_another_length(tmp_path: Path) -> None:
+    folder = elements().export("javascript", tmp_path / "arm", name="arm")
+    for call in ("[1]", "[], [], []", "new Float64Array(99), [], []"):
+        script = f"import('./arm.js').then((m) => m.inverseDynamics({call}))"
+        done = run(["node", "-e", script], folder)
+        assert done.returncode != 0
+        assert "RangeError: q has" in done.stderr or "RangeError: qd has" in done.stderr

@@ -20,19 +20,36 @@ from chainform.cli.files import (
 )
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
-from chainform.cli.printing import Document, Page, Report
+from chainform.cli.printing import Document, Page, Report, tell
 from chainform.emitters import EMITTERS, LANGUAGES
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.files import check_folder
+from chainform.given import near
 from chainform.mechanism import Mechanism
-from chainform.model import NATIVE, PRECISIONS, SINES
+from chainform.model import NATIVE, PRECISIONS, SINES, Model, reading_notes
 from chainform.readers import export_urdf, native_text, side_path
 from chainform.runtime import BINARIES, PLATFORMS
 
-URDF, NATIVE_FILE, ELEMENTS = "urdf", "native", "elements"
+OF_MECHANISM = URDF, NATIVE_FILE, ELEMENTS = "urdf", "native", "elements"
 """The languages that describe the mechanism instead of its equations."""
 
 EQUATIONS = (*LANGUAGES, *BINARIES, *EMITTERS)
+TARGETS = (NATIVE, *(name for name in PLATFORMS if name != "wasm"))
+OTHER_NAMES = {
+    **dict.fromkeys(("c++", "cxx", "eigen"), "cpp"),
+    **dict.fromkeys(("js", "node", "typescript", "ts"), "javascript"),
+    **dict.fromkeys(("cortex-m4", "cortex-m7", "thumb"), "thumbv7em"),
+    "pytorch": "torch",
+    "octave": "matlab",
+    "acados": "casadi",
+    "webassembly": "wasm",
+    "arm64": "aarch64",
+    "amd64": "x86_64",
+    "f90": "fortran",
+    "rs": "rust",
+    "so": "shared",
+}
+"""What others call languages and processors."""
 OF_FOLDER = ("name", "precision", "sine", "target")
 """Options that go with a folder."""
 
@@ -51,7 +68,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_file(parser, stored=True)
     parser.add_argument(
         "--to",
-        choices=sorted([*EMITTERS, *LANGUAGES, *BINARIES, URDF, NATIVE_FILE, ELEMENTS]),
+        type=lambda text: _choice("--to", text, sorted([*EQUATIONS, *OF_MECHANISM])),
         required=True,
         metavar="LANGUAGE",
         help=f"{', '.join([*LANGUAGES, *BINARIES])}: a folder with functions, example and test; "
@@ -71,7 +88,8 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument("--precision", choices=PRECISIONS, help="of numbers (float64)")
     group.add_argument(
         "--target",
-        choices=[NATIVE, *(name for name in PLATFORMS if name != "wasm")],
+        type=lambda text: _choice("--target", text, TARGETS),
+        metavar=f"{{{','.join(TARGETS)}}}",
         help="the processor of an object (native, this machine)",
     )
     group.add_argument("--sine", choices=SINES, help="ours, or that of the C library (own)")
@@ -86,10 +104,12 @@ def run(args: Namespace) -> Report:
         _folder(args.output) if is_folder else target_of(args.output, args.file, force=args.force)
     )
     mechanism = read_chosen(args)
-    if args.to in (URDF, NATIVE_FILE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
+    for note in reading_notes(mechanism):
+        tell(note)
+    if args.to in OF_MECHANISM and not (mechanism.segments or mechanism.elements):
         message = f"{args.to} describes mechanisms, and expressions have none"
         raise ReadError(message, element="--to", remedy=f"choose {', '.join(EQUATIONS)}")
-    if args.to in (URDF, NATIVE_FILE, ELEMENTS):
+    if args.to in OF_MECHANISM:
         _refuse_equations(args)
     if args.to == URDF:
         return _export_urdf(args, mechanism, target)
@@ -100,12 +120,33 @@ def run(args: Namespace) -> Report:
     if target is None:
         text = model.emit(args.to)
     elif is_folder:
-        given = {option: getattr(args, option) for option in OF_FOLDER}
-        model.export(args.to, target, **{n: x for n, x in given.items() if x is not None})
+        _export_folder(args, model, target)
     else:
         write_file(target, model.emit(args.to), force=args.force)
     document = _document(args, target, text, method_document(model), model.outputs)
     return Report(document, lambda page: _show(page, target, text))
+
+
+def _choice(option: str, text: str, choices: Sequence[str]) -> str:
+    """Return one of some words; else say which one may be meant."""
+    if text in choices:
+        return text
+    other = OTHER_NAMES.get(text.lower(), "")
+    question = f"did you mean {other!r}? " if other in choices else near(text.lower(), choices)
+    remedy = f"{question}choices are {', '.join(choices)}"
+    raise ReadError(f"there is no {text[:60]!r}", element=option, remedy=remedy)
+
+
+def _export_folder(args: Namespace, model: Model, target: Path) -> None:
+    """Write a folder; what is wrong with an option is wrong input."""
+    given = {option: getattr(args, option) for option in OF_FOLDER}
+    try:
+        model.export(args.to, target, **{n: x for n, x in given.items() if x is not None})
+    except RunError as problem:
+        if problem.element not in OF_FOLDER:
+            raise
+        element = option_name(problem.element)
+        raise ReadError(problem.message, element=element, remedy=problem.remedy) from None
 
 
 def _check_options(args: Namespace, is_folder: bool) -> None:

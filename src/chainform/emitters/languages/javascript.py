@@ -29,7 +29,7 @@ WORDS = """
 arguments async await break case catch class const continue debugger default delete do else enum
 eval export extends false finally for function if implements import in instanceof interface let
 new null package private protected public return static super switch this throw true try typeof
-undefined var void while with yield Float64Array Infinity Math NaN
+undefined var void while with yield checkLength Float64Array Infinity Math NaN
 """
 OUTSIDE = (
     "Results are new arrays, or those that are given behind the inputs; these may be inputs, too."
@@ -93,6 +93,7 @@ class _Module:
         package = self.package
         texts = [_comment([*facts(package), "", OUTSIDE])]
         texts.append("/** @typedef {Float64Array | number[]} Numbers */\n")
+        texts.append(CHECK)
         for name, pattern in package.patterns.items():
             about = f"/** {name}: the entries that are not always zero, by rows. */"
             for word, numbers in (("RowStarts", pattern.row_starts), ("Columns", pattern.columns)):
@@ -116,6 +117,8 @@ class _Module:
         about.append(f"@returns {{{'Numbers' if len(pairs) == 1 else f'{{{kinds}}}'}}}")
         default = [f"{n} = new Float64Array({r.length})" for n, r in pairs]
         lines = _head(f"export function {name}", [*given, *default])
+        lines += [f"    checkLength({n}, {k}, '{n}');" for n, k in given.items()]
+        lines += [f"    checkLength({n}, {r.length}, '{n}');" for n, r in pairs]
         last = [*self._return(writer.results), "}", ""]
         if writer.count == 1:
             return [_comment(about) + "\n".join([*lines, *writer.body(0), *last])]
@@ -197,6 +200,13 @@ def _head(start: str, arguments: Sequence[str]) -> list[str]:
     return [f"{start}(", *(f"    {each}," for each in arguments), ") {"]
 
 
+CHECK = """\
+function checkLength(values, length, name) {
+    if (values?.length !== length) {
+        throw new RangeError(`${name} has ${values?.length ?? 'no'} numbers, not ${length}`);
+    }
+}
+"""
 EXAMPLE = """\
 // Calls each function of $name once and prints its results.
 import * as model from './$name.js';

@@ -28,7 +28,7 @@ from chainform.graph import CALLS, GROUPS
 LIBRARIES = ("numpy", "scipy", "casadi", "sympy", "mpmath", "jax", "jaxlib", "torch")
 FILES = ("example", "test")
 WORDS = """
-np ca jnp batch float int len tuple namedtuple Results NAMES PATTERNS LIMIT steps
+np ca jnp batch float int len tuple namedtuple Results NAMES PATTERNS VALUES LIMIT steps
 Abs Array Integer Matrix Rational Symbol flatten lambdify preorder_traversal sympify
 """
 BUILT_IN = [name for name in dir(builtins) if name != "all"]
@@ -83,6 +83,9 @@ def head(package: Package, notes: Sequence[str], imports: str) -> str:
         lines += [f'    "{argument_name(group)}": [', *listed, "    ],"]
     meaning = "What the entries of arguments are called; qdd and tau have the names of qd."
     lines += ["}", f'"""{meaning}"""']
+    if package.values:
+        lines += bracketed("VALUES = [", ", ".join(map(repr, package.values)), "]")
+        lines.append('"""The parameters, as the mechanism has them."""')
     return "\n".join([*about, "", imports.strip(), "", "", *lines, ""])
 
 

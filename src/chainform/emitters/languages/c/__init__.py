@@ -12,7 +12,17 @@ import re
 from string import Template
 
 from chainform.emitters.languages.c.batch_text import batch
-from chainform.emitters.languages.c.dialect import c_dialect, comment, head_lines, name_lines
+from chainform.emitters.languages.c.dialect import (
+    VALUES,
+    c_dialect,
+    comment,
+    has_values,
+    head_lines,
+    name_lines,
+    pattern_lines,
+    size_lines,
+    value_lines,
+)
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.languages.c.sine_text import sine_text
@@ -36,6 +46,7 @@ def header_text(package: Package, *, has_batches: bool = True) -> str:
     guard, dialect = f"{package.name.upper()}_H", c_dialect(package)
     lines = [*head_lines(package), "", f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <stddef.h>", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    lines += size_lines(package)
     for function in package.functions:
         lines += [*comment(function.about), f"{dialect.head(function)};", ""]
     if has_batches:
@@ -46,6 +57,12 @@ def header_text(package: Package, *, has_batches: bool = True) -> str:
     for table, names in tables.items():
         lines.append(f"extern const char *const {package.name}_{table}[{len(names)}];")
     lines += [""] * bool(tables)
+    if has_batches and has_values(package):
+        size = len(package.values)
+        lines += [f"extern const {dialect.real} {package.name}_{VALUES}[{size}];", ""]
+    if not has_batches:
+        lines += value_lines(package, "static const ", f"{package.name}_")
+        lines += pattern_lines(package, f"static const int {package.name}_")
     for name, pattern in package.patterns.items() if has_batches else ():
         lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
         whole = f"{package.name}_{name}"
@@ -126,21 +143,12 @@ def _source(package: Package) -> str:
     if f"{package.name}_sign(" in body:
         parts.append(Template(SIGN).substitute(words))
     tables = name_lines(package, f"const char *const {package.name}_")
-    text = "\n".join([*parts, *tables, *_patterns(package), body])
+    tables += value_lines(package, "const ", f"{package.name}_")
+    patterns = pattern_lines(package, f"const int {package.name}_")
+    text = "\n".join([*parts, *tables, *patterns, body])
     math = "#include <math.h>\n" if LIBM.search(text) else ""
     head = Template(HEAD).substitute(words, math=math)
     return "\n".join([*head_lines(package), head, text])
-
-
-def _patterns(package: Package) -> list[str]:
-    texts: list[str] = []
-    for output, pattern in package.patterns.items():
-        for word, numbers in (("row_starts", pattern.row_starts), ("columns", pattern.columns)):
-            listed = ", ".join(map(str, numbers)) or "0"
-            size = max(1, len(numbers))
-            statement = f"const int {package.name}_{output}_{word}[{size}] = {{{listed}}};"
-            texts.append("\n".join(c_dialect(package).syntax().lines(statement, "")) + "\n")
-    return texts
 
 
 MAKEFILE = """\

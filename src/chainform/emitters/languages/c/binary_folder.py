@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from string import Template
 
 from chainform.emitters.languages.c import header_text
@@ -14,9 +15,10 @@ from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Package, argument_name
 
 
-def object_folder(package: Package, code: bytes) -> dict[str, str | bytes]:
-    """Return an object file with its header and C programs."""
-    return {f"{package.name}.o": code, **_c_programs(package, f"{package.name}.o", "")}
+def object_folder(package: Package, code: bytes, target: str = "") -> dict[str, str | bytes]:
+    """Return an object file with its header and C programs; `target` is another processor."""
+    name = package.name
+    return {f"{name}.o": code, **_c_programs(package, f"{name}.o", "", target)}
 
 
 def shared_folder(package: Package, code: bytes) -> dict[str, str | bytes]:
@@ -26,9 +28,12 @@ def shared_folder(package: Package, code: bytes) -> dict[str, str | bytes]:
     return {library: code, **_c_programs(package, library, flags)}
 
 
-def _c_programs(package: Package, built: str, flags: str) -> dict[str, str]:
+def _c_programs(package: Package, built: str, flags: str, target: str = "") -> dict[str, str]:
     programs = Programs(package, f"{package.name}.h", f"{package.name}_", has_batches=False)
     words = {"name": package.name, "built": built, "linked": flags or built}
+    machines = MACHINES.get(target, target)
+    words["check"] = Template(CHECK).substitute(target=target, machines=machines) if target else ""
+    words["checked"] = "\t$(CHECKED)\n" if target else ""
     return {
         f"{package.name}.h": header_text(package, has_batches=False),
         "example.c": programs.example(),
@@ -37,21 +42,29 @@ def _c_programs(package: Package, built: str, flags: str) -> dict[str, str]:
     }
 
 
+MACHINES = {"aarch64": "aarch64 arm64", "arm": "armv7l armv8l"}
+"""What `uname -m` says on machines that run the code of a target, where that is another name."""
+CHECK = """\
+# A compiler for the processor of the object, and what runs its programs: an emulator, perhaps.
+RUN ?=
+CHECKED = $$(if $$(RUN)$$(filter $machines,$$(shell uname -m)),,$$(error \
+ the object is for $target: set CC and RUN, a compiler and an emulator for it))
+"""
 MAKEFILE = """\
 CC ?= cc
 CFLAGS ?= -std=c99 -O2 -Wall -Wextra -pedantic
-
+$check
 .PHONY: all test clean
 all: example
 
 test: test.out
-\t./test.out
+\t$$(RUN) ./test.out
 
 example: example.c $name.h $built
-\t$$(CC) $$(CFLAGS) example.c $linked -o $$@ -lm
+$checked\t$$(CC) $$(CFLAGS) example.c $linked -o $$@ -lm
 
 test.out: test.c $name.h $built
-\t$$(CC) $$(CFLAGS) test.c $linked -o $$@ -lm
+$checked\t$$(CC) $$(CFLAGS) test.c $linked -o $$@ -lm
 
 clean:
 \trm -f example test.out
@@ -87,6 +100,7 @@ def wasm_folder(package: Package, code: bytes) -> dict[str, str | bytes]:
         "Array": "Float32Array" if package.is_single else "Float64Array",
         "bytes": "4" if package.is_single else "8",
         "functions": json.dumps(functions, indent=2),
+        "patterns": json.dumps({name: asdict(p) for name, p in package.patterns.items()}),
         "cases": json.dumps(cases),
         "tolerance": repr(package.tolerance),
     }
@@ -110,6 +124,9 @@ $about
 // const model = await load(bytes);  model.NAME(q, qd, ...) returns its results as typed arrays.
 
 export const functions = $functions;
+
+/** Entries of results that are not always zero, by rows, from 0. */
+export const patterns = $patterns;
 
 /** Instantiates the module from the bytes of $name.wasm. */
 export async function load(bytes) {

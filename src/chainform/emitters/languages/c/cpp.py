@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.emitters.infix import function_names
-from chainform.emitters.languages.c.dialect import Dialect, head_lines, name_lines
+from chainform.emitters.languages.c.dialect import (
+    Dialect,
+    constant_lines,
+    head_lines,
+    name_lines,
+    pattern_lines,
+    value_lines,
+)
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Function, Package, argument_name
@@ -61,7 +68,9 @@ def _header(package: Package) -> str:
     lines += ["#if __has_include(<Eigen/Core>)", "#include <Eigen/Core>", "#endif", ""]
     lines += [f"namespace {package.name} {{", ""]
     lines += [f"using std::{name};" for name in FUNCTIONS if f" {name}(" in body]
-    lines += ["", *name_lines(package, "inline constexpr const char *")]
+    lines += ["", *constant_lines(package), *name_lines(package, "inline constexpr const char *")]
+    lines += value_lines(package, "inline constexpr ")
+    lines += pattern_lines(package, "inline constexpr int ")
     lines += [*([SIGN] if " sign(" in body else []), body, "#ifdef EIGEN_CORE_H", ""]
     lines += [_of_vectors(package, function) for function in package.functions]
     lines += ["#endif", "", "}", "", "#endif"]

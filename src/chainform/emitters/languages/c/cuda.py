@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.emitters.infix import function_names
-from chainform.emitters.languages.c.dialect import Dialect, comment, head_lines
+from chainform.emitters.languages.c.dialect import (
+    Dialect,
+    comment,
+    head_lines,
+    pattern_lines,
+    size_lines,
+    value_lines,
+)
 from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Function, Package, argument_name
@@ -68,7 +75,9 @@ def _header(package: Package) -> str:
         "",
         "#include <cmath>",
     ]
-    lines += ["", HEAD.replace("NAME", upper)]
+    lines += ["", *size_lines(package), HEAD.replace("NAME", upper)]
+    lines += value_lines(package, "inline constexpr ", f"{package.name}_")
+    lines += pattern_lines(package, f"inline constexpr int {package.name}_")
     if f"{package.name}_sign(" in body:
         sign = SIGN.replace("NAME", upper).replace("name", package.name)
         lines.append(sign.replace("REAL", dialect.real))

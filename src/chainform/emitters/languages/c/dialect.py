@@ -20,6 +20,8 @@ typename using virtual wchar_t main NULL NAN INFINITY lane row start filled Scal
 abs acos asin atan cos exp fabs fma fmaf log pow sin sqrt tan div gamma index y0 y1 yn j0 j1 jn time
 signal size_t int32_t uint32_t int64_t uint64_t std i k far near
 """
+VALUES = "parameter_values"
+"""The table of the parameters as the mechanism has them."""
 KEYWORDS = frozenset(WORDS.split())
 """Words of C and C++, names of their libraries, and names that our own functions use."""
 
@@ -113,6 +115,49 @@ def name_lines(package: Package, start: str) -> list[str]:
         texts = [json.dumps(name, ensure_ascii=False) for name in names]
         lines += [f"{start}{table}[{len(names)}] = {{"]
         lines += [*(f"    {text}," for text in texts), "};", ""]
+    return lines
+
+
+def size_lines(package: Package) -> list[str]:
+    """Return the lengths of arguments as macros: ARM_NQ."""
+    upper = package.name.upper()
+    lines = [f"#define {upper}_{word.upper()} {size}" for word, size in package.sizes.items()]
+    return [*lines, ""] if lines else []
+
+
+def constant_lines(package: Package) -> list[str]:
+    """Return the lengths of arguments as constants of C++, but for names of functions."""
+    functions = {function.name for function in package.functions}
+    sizes = {word: size for word, size in package.sizes.items() if word not in functions}
+    lines = [f"inline constexpr int {word} = {size};" for word, size in sizes.items()]
+    return [*lines, ""] if lines else []
+
+
+def value_lines(package: Package, start: str, prefix: str = "") -> list[str]:
+    """Return the parameters as the mechanism has them as an array of numbers."""
+    if not has_values(package):
+        return []
+    kind, end = ("float", "f") if package.is_single else ("double", "")
+    listed = ", ".join(f"{value!r}{end}" for value in package.values)
+    statement = f"{start}{kind} {prefix}{VALUES}[{len(package.values)}] = {{{listed}}};"
+    return [*Dialect(kind).syntax().lines(statement, ""), ""]
+
+
+def has_values(package: Package) -> bool:
+    """Whether there is a table of the parameters as the mechanism has them."""
+    return bool(package.values) and VALUES not in {f.name for f in package.functions}
+
+
+def pattern_lines(package: Package, start: str) -> list[str]:
+    """Return the entries of sparse results as arrays of whole numbers."""
+    lines: list[str] = []
+    for name, pattern in package.patterns.items():
+        lines += comment([f"{name}: entries that are not always zero, by rows, from 0."])
+        for word, numbers in (("row_starts", pattern.row_starts), ("columns", pattern.columns)):
+            listed = ", ".join(map(str, numbers)) or "0"
+            head = f"{start}{name}_{word}[{max(1, len(numbers))}]"
+            lines += Dialect("int").syntax().lines(f"{head} = {{{listed}}};", "")
+        lines.append("")
     return lines
 
 

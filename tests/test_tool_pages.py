@@ -92,12 +92,13 @@ def test_the_controller_follows_its_law(tmp_path: Path) -> None:
     another weight or friction would miss by a tenth of a radian.
     """
     run_first_shell_block("ros2-control", tmp_path)
-    header = (tmp_path / "include" / "pick_arm.hpp").read_text()
+    package = tmp_path / "src" / "pick_arm_control"
+    header = (package / "include" / "pick_arm.hpp").read_text()
     arm = ["examples/pick_arm.urdf", "--outputs", "forward_dynamics", "--name", "plant"]
     run(["chainform", "export", *arm, "--to", "cpp", "-o", "plant"], tmp_path)
     assert "template <typename Scalar>" in header
-    folders = [tmp_path / "include", tmp_path / "plant", ROS, STAND_IN / "ros2_control"]
-    sources = [ROS / "computed_torque_controller.cpp", STAND_IN / "ros2_control" / "drive.cpp"]
+    folders = [package / "include", tmp_path / "plant", package, STAND_IN / "ros2_control"]
+    sources = [package / "computed_torque_controller.cpp", STAND_IN / "ros2_control" / "drive.cpp"]
     places = [f"-I{folder}" for folder in folders]
     run(["g++", "-std=c++17", "-O1", *STRICT, *places, *sources, "-o", "drive"], tmp_path)
     lines = run(["./drive"], tmp_path).splitlines()

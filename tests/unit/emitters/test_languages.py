@@ -516,7 +516,9 @@ PLACES: Mapping[str, str] = {
     "rust": "INVERSE_DYNAMICS_BY_Q_NONZEROS_COLUMNS:",
     "javascript": "inverseDynamicsByQNonzerosColumns = [",
     "matlab": "= inverse_dynamics_by_q_nonzeros_entries",
-    **dict.fromkeys(("numpy", "jax", "torch"), '"inverse_dynamics_by_q_nonzeros": ('),
+    **dict.fromkeys(
+        ("numpy", "jax", "torch", "casadi", "sympy"), '"inverse_dynamics_by_q_nonzeros": ('
+    ),
 }
 
 

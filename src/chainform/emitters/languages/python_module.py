@@ -86,6 +86,7 @@ def head(package: Package, notes: Sequence[str], imports: str) -> str:
     if package.values:
         lines += bracketed("VALUES = [", ", ".join(map(repr, package.values)), "]")
         lines.append('"""The parameters, as the mechanism has them."""')
+    lines += _patterns(package) if package.patterns else []
     return "\n".join([*about, "", imports.strip(), "", "", *lines, ""])
 
 
@@ -217,8 +218,6 @@ def _array_module(package: Package, library: ArrayLibrary) -> str:
     names = function_names(package)
     texts = [head(package, library.notes, helpers)]
     texts += results_tuple(package, syntax)
-    if package.patterns:
-        texts.append("\n".join(_patterns(package)))
     for name, function in zip(names, package.functions, strict=True):
         texts.append("\n".join(_array_function(package, function, name, syntax)))
     return "\n\n\n".join(text.rstrip("\n") for text in texts) + "\n"

@@ -28,6 +28,7 @@ ROOT = DOCS.parent
         "docs/closed-loops.md",
         "docs/linearisation.md",
         "docs/statics.md",
+        "docs/inverse-kinematics.md",
         "docs/programs.md",
         "docs/languages.md",
         "docs/simulation.md",

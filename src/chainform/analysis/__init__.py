@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.inverse_poses import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import MotionSource, motion_of
@@ -54,6 +55,7 @@ __all__ = [
     "implicit_equations",
     "independent_coordinates",
     "inverse_dynamics",
+    "inverse_kinematics",
     "kinematics",
     "linearise",
     "load_result",

@@ -31,10 +31,10 @@ from chainform.analysis.equilibrium_starts import (
     TURN,
     given_poses,
     periodic_coordinates,
+    relax,
     start_poses,
     start_ranges,
 )
-from chainform.analysis.relaxation import relax
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import StaticStates, joined
 from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem

@@ -73,11 +73,14 @@ def coordinate_motion(
 # --- laws -----------------------------------------------------------------------------------------
 
 
-def law_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
-    """Return the values q of laws of t, and their first and second derivatives qd and qdd."""
+def law_graph(mechanism: Mechanism, laws: Mapping[str, object], what: str = "motion") -> Graph:
+    """Return the values q of laws of t, and their first and second derivatives qd and qdd.
+
+    `what` they are stands before their names in errors: motion of 'elbow'.
+    """
     reader = LawReader(reader_of(mechanism), (), ())
     rows = [
-        reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",))
+        reader.law(reader.reader.given(law, f"{what} of {name!r}"), ("t",))
         for name, law in laws.items()
     ]
     return graph_of_laws(mechanism, rows)

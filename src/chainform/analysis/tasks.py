@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium_continuation import equilibrium_path
 from chainform.analysis.equilibrium_search import equilibria
+from chainform.analysis.inverse_poses import inverse_kinematics
 from chainform.analysis.motion_kinematics import kinematics, workspace
 from chainform.analysis.motion_loads import inverse_dynamics
 from chainform.analysis.result import Result
@@ -41,6 +42,7 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "kinematics": kinematics,
     "workspace": workspace,
     "inverse_dynamics": inverse_dynamics,
+    "inverse_kinematics": inverse_kinematics,
     "statics": statics,
     "equilibria": equilibria,
     "equilibrium_path": equilibrium_path,

@@ -24,6 +24,7 @@ SUMMARIES = {
     "analyse": "carry out a task that a file describes",
     "kinematics": "find positions, velocities and accelerations along a motion",
     "workspace": "find where a frame can be",
+    "inverse-kinematics": "find coordinates with which frames are at targets",
     "inverse-dynamics": "find drives or unknown forces along a motion",
     "statics": "find drives or forces that hold a pose",
     "equilibria": "find the poses in which a mechanism rests",
@@ -51,7 +52,7 @@ SUMMARIES = {
 
 FAMILIES = {
     "analyse": (
-        *("analyse", "kinematics", "workspace", "inverse-dynamics"),
+        *("analyse", "kinematics", "workspace", "inverse-kinematics", "inverse-dynamics"),
         *("statics", "equilibria", "equilibrium-path"),
     ),
     "derivation": ("derive", "bind", "reduce"),

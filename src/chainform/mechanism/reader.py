@@ -266,6 +266,9 @@ def _remark(table: Mapping[str, object], field: str, reader: Reader) -> str:
     given = reader.given(table.get(field, ""), f"parameters, {field}")
     if len(given.text()) > LONGEST_REMARK:
         raise given.error("the text is too long", f"write at most {LONGEST_REMARK} characters")
+    # Units go into comments of exported sources: a line break would end them there.
+    if field == "unit" and not given.text().isprintable():
+        raise given.error("a unit has printable characters only", "write it in one line: kg m^2")
     return given.text()
 
 

@@ -355,6 +355,16 @@ def test_names_that_are_keywords_are_refused(tmp_path: Path) -> None:
     assert "void expressions_double(" in (tmp_path / "c" / "expressions.h").read_text("utf-8")
 
 
+@pytest.mark.parametrize("name", ["sine", "count", "angle", "q_lanes", "turned"])
+def test_outputs_named_like_helpers_of_c_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(cf.Error, match=f"{name} is a name that the text of C has") as caught:
+        cf.read_expressions({name: "2*q1"}).export("c", tmp_path / "a")
+    assert caught.value.remedy
+    model = cf.read_expressions({"Y": "2*q1", "Y_batch": "q1"})
+    with pytest.raises(cf.Error, match="Y_batch is a name"):
+        model.export("c", tmp_path / "a")
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_text_is_the_same_every_time(language: str) -> None:
     package = ["tau", "H"]

@@ -148,3 +148,11 @@ def test_repr_is_one_line() -> None:
     assert repr(builder.build()) == "<Mechanism arm: 1 freedom, 1 segment>"
     bar = cf.read(Path(__file__).parents[3] / "examples" / "four_bar.toml")
     assert repr(bar) == "<Mechanism four_bar: 3 freedoms, 3 segments, 1 loop>"
+
+
+@pytest.mark.parametrize("unit", ["kg\nend", "kg\r", "kg\x1b[0m"])
+def test_a_unit_is_one_line(unit: str) -> None:
+    """It stands in comments of exported sources, where a second line would be code."""
+    with pytest.raises(ReadError, match="printable") as caught:
+        Mechanism.builder("a").parameter("k", 1, unit=unit).segment("s", axis="z", mass="k").build()
+    assert caught.value.remedy

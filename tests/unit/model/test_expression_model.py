@@ -272,3 +272,18 @@ def test_atan2_has_all_quarters_and_its_derivatives() -> None:
         rounding = 1e-15 / sqrt(square)
         assert float(found["by_x"]) == pytest.approx(-y / square, rel=1e-14, abs=rounding)
         assert float(found["by_y"]) == pytest.approx(x / square, rel=1e-14, abs=rounding)
+
+
+def test_atan2_of_very_large_and_very_small_numbers() -> None:
+    model = cf.read_expressions({"angle": "atan2(y, x)"})
+    for s, x, y in product((1e-250, 1e250), (1, -0.3), (2, -1)):
+        found = float(model.evaluate(values={"x": x * s, "y": y * s})["angle"])
+        assert found == pytest.approx(atan2(y, x), rel=1e-15)
+
+
+def test_min_and_max_are_one_of_their_arguments() -> None:
+    model = cf.read_expressions({"least": "min(x, y, z)", "most": "max(x, y, z)"})
+    sizes = [0.1, 1e9, -1e200, 1e-3, 1e17, 1.0, -1e-300, 1e307]
+    for x, y, z in product(sizes, repeat=3):
+        found = model.evaluate(values={"x": x, "y": y, "z": z})
+        assert (float(found["least"]), float(found["most"])) == (min(x, y, z), max(x, y, z))

@@ -30,6 +30,7 @@ from chainform.pipeline import derive
 HELP = {
     "motion": "motion by coordinates: a law of t, pieces, numbers; or a CSV file, or that of a run",
     "times": "START:END:COUNT, or times with commas between them, s",
+    "targets": 'by frames: {"tool": [0.4, 0.1, 0.3]}, a pose, laws of t, points of a spline',
     "start": "a pose near the first one: how loops close",
     "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
     "of": "a frame by name",

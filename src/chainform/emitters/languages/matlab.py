@@ -37,7 +37,8 @@ WORDS = """
 abs acos ans asin atan break case catch classdef continue cos double else elseif end exp for
 function global if int32 log nan NaN otherwise parfor persistent real_acos real_asin real_log
 real_sqrt reshape return sign sin single spmd sqrt switch tan true try unwind_protect until while
-zeros
+zeros do endif endwhile endfor endfunction endparfor endswitch end_try_catch end_unwind_protect
+unwind_protect_cleanup run_test std memory
 """
 EVERY = "all_outputs"
 REAL = {"sqrt": "x < 0", "log": "x < 0", "asin": "abs(x) > 1", "acos": "abs(x) > 1"}

@@ -34,7 +34,7 @@ abs acos alloc as asin async atan await become box break const continue core cos
 dyn else enum exp extern false far final fn for if impl in let library log loop macro match mod move
 mut override priv proc_macro pub ref reciprocal return self Self sign sin sine_of sines sqrt static
 std struct super tan test trait true try turned type typeof union unsafe unsized use virtual where
-while yield None Some Ok Err
+while yield None Some Ok Err abstract sine cosine
 """
 HEAD = """\
 #![no_std]

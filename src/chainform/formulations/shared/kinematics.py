@@ -85,9 +85,10 @@ class BuilderArithmetic:
             case "step", _:
                 return (call("sign", 2 * call("sign", first) + 1) + 1) / 2
             case (("min" | "max"), _):
-                sign = 1 if function == "max" else -1
                 for other in arguments[1:]:
-                    first = (first + other + sign * call("abs", first - other)) / 2
+                    ahead, behind = (first, other) if function == "max" else (other, first)
+                    chosen = self.builder.keep(self.call("step", [ahead - behind]))
+                    first = chosen * first + (1 - chosen) * other
                 return first
             case "atan2", [y, x]:
                 return self._direction(y, x)
@@ -101,10 +102,13 @@ class BuilderArithmetic:
     def _direction(self, y: Scalar, x: Scalar) -> Scalar:
         """Return the angle of the vector (x, y), in (-pi, pi]: twice that of half the turn.
 
-        With s = 1 for x >= 0 and -1 else, y / (r + s x) never cancels. It has no value at (0, 0).
+        With s = 1 for x >= 0 and -1 else, y / (r + s x) never cancels. Both are divided by
+        |x| + |y|, so that no square is too large or too small. It has no value at (0, 0).
         """
         call, keep = self.builder.call, self.builder.keep
         side, above = (2 * self.call("step", [v]) - 1 for v in (x, y))
+        scale = call("reciprocal", keep(call("abs", x) + call("abs", y)))
+        x, y = keep(x * scale), keep(y * scale)
         length = keep(call("sqrt", keep(x * x + y * y)) + side * x)
         half = call("atan", keep(y * call("reciprocal", length)))
         return 2 * side * half + (1 - side) * above * (Fraction(math.pi) / 2)

@@ -27,10 +27,12 @@ from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.languages.c.sine_text import sine_text
 from chainform.emitters.package import Package, name_tables
+from chainform.errors import RunError
 
 
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the source first."""
+    _refuse_own_names(package)
     programs = Programs(package, f"{package.name}.h", f"{package.name}_")
     return {
         f"{package.name}.c": _source(package),
@@ -39,6 +41,22 @@ def emit(package: Package) -> dict[str, str]:
         "test.c": programs.test(),
         "Makefile": MAKEFILE.replace("NAME", package.name),
     }
+
+
+def _refuse_own_names(package: Package) -> None:
+    """Refuse outputs that are called like something in the text itself."""
+    support = sine_text(package.name, package.precision)
+    own = {*re.findall(rf"\b{package.name}_(\w+)", support), *VARIABLES.split()}
+    names = [function.name for function in package.functions]
+    own |= {f"{name}{ending}" for name in names for ending in ENDINGS.split()}
+    for name in names:
+        if name in own or name.endswith("_lanes") or re.search(r"_lanes\d+$", name):
+            message = f"{name} is a name that the text of C has itself"
+            raise RunError(message, element=name, remedy="rename the output")
+
+
+VARIABLES = "sign sine cosine sine_of cosine_of count angle work parameter_values"
+ENDINGS = "_batch _row_starts _columns"
 
 
 def header_text(package: Package, *, has_batches: bool = True) -> str:

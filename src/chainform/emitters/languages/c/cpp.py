@@ -21,6 +21,8 @@ from chainform.emitters.languages.c.function_text import single
 from chainform.emitters.languages.c.programs import Programs
 from chainform.emitters.package import Function, Package, argument_name
 from chainform.emitters.signature import ResultArray
+from chainform.errors import RunError
+from chainform.graph import GROUPS
 
 FUNCTIONS = ("abs", "acos", "asin", "atan", "cos", "exp", "log", "sin", "sqrt", "tan")
 DIALECT = Dialect(
@@ -42,6 +44,11 @@ Scalar sign(const Scalar &x)
 def emit(package: Package) -> dict[str, str]:
     """Return the files of a folder, the header first."""
     function_names(package, DIALECT.syntax(), "C++")
+    if package.name in (*map(argument_name, GROUPS), "parameters", "Eigen"):
+        message = f"{package.name!r} cannot be a namespace: it is a name of the text itself"
+        raise RunError(
+            message, element="name", remedy="give another one: name='arm', or --name arm"
+        )
     programs = Programs(
         package, f"{package.name}.hpp", f"{package.name}::", False, lambda f: _checks(package, f)
     )

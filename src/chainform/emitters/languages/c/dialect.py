@@ -19,6 +19,9 @@ friend mutable namespace new nullptr operator private protected public template 
 typename using virtual wchar_t main NULL NAN INFINITY lane row start filled Scalar
 abs acos asin atan cos exp fabs fma fmaf log pow sin sqrt tan div gamma index y0 y1 yn j0 j1 jn time
 signal size_t int32_t uint32_t int64_t uint64_t std i k far near
+and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq alignas alignof char16_t char32_t
+concept const_cast decltype dynamic_cast noexcept reinterpret_cast requires static_assert
+static_cast thread_local typeid typeof linux unix M_E M_PI M_PI_2 M_PI_4
 """
 VALUES = "parameter_values"
 """The table of the parameters as the mechanism has them."""
@@ -112,7 +115,8 @@ def name_lines(package: Package, start: str) -> list[str]:
     """Return the names of the entries of arguments as arrays of texts."""
     lines: list[str] = []
     for table, names in name_tables(package).items():
-        texts = [json.dumps(name, ensure_ascii=False) for name in names]
+        # Two question marks begin a trigraph of C.
+        texts = [json.dumps(name, ensure_ascii=False).replace("??", "?\\?") for name in names]
         lines += [f"{start}{table}[{len(names)}] = {{"]
         lines += [*(f"    {text}," for text in texts), "};", ""]
     return lines

@@ -1,0 +1,184 @@
+"""Paths of poses: references, branches, and stretches that are out of reach or singular."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+import zoo
+from chainform.analysis import motion_of
+from chainform.readers import read_text
+from unit.analysis.arms import differences, planar, poses
+
+METHODS = ("newton", "closed_form", "dynamic")
+TIMES = np.linspace(0, 2, 41)
+
+
+@cache
+def stanford(sign: int) -> cf.Mechanism:
+    """Return the Stanford arm of Andrieiev and Dziuba, perhaps with its lateral shift reversed."""
+    data = zoo.reference_data("stanford_arm")["mechanism"]
+    shift = [0.5 * sign, 0, 0]
+    bodies = [
+        body | {"joint": body["joint"] | {"position_in_parent": shift}}
+        if body["name"] == "L"
+        else body
+        for body in data["bodies"]
+    ]
+    return read_text(json.dumps({"mechanism": data | {"bodies": bodies}}), "json")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_stanford_arm_follows_the_astroid_as_the_reference_does(
+    place: int, method: str
+) -> None:
+    path = zoo.reference_data("stanford_arm")["trajectories"][place]
+    laws = [path["tip_path"][axis] for axis in "xyz"]
+    q, qd, qdd = (np.array(path[name]) for name in ("q", "qd", "qdd"))
+    found = cf.inverse_kinematics(
+        stanford(path["d22_sign"]), {"C": laws}, path["t"], q0=q[0] + 0.05, method=method
+    )
+    assert np.abs(found["q"] - q).max() < 1e-9
+    assert np.abs(found["qd"] - qd).max() < 1e-9
+    assert np.abs(found["qdd"] - qdd).max() < 1e-9
+    tip = poses(stanford(path["d22_sign"]), "C", q)[:, :3, 3]
+    assert np.abs(tip - path["tip"]).max() < 1e-9
+
+
+EPICYCLOID = ["0.4", "-0.2*cos(pi*t) - 0.3*cos(2*pi*t)", "0.2*sin(pi*t) - 0.3*sin(2*pi*t)"]
+"""The path of Andrieiev and Dziuba 2023, (9), as seen from a shoulder that is 1 m high."""
+
+
+def test_the_epicycloid_is_that_of_the_reference() -> None:
+    path = zoo.reference_data("stanford_arm")["epicycloid_path"]
+    t = np.array(path["t"])
+    assert np.allclose(path["y"], -0.2 * np.cos(np.pi * t) - 0.3 * np.cos(2 * np.pi * t))
+    assert np.allclose(path["z"], 1 + 0.2 * np.sin(np.pi * t) - 0.3 * np.sin(2 * np.pi * t))
+
+
+@pytest.mark.slow
+def test_an_epicycloid_by_all_eight_branches_of_a_puma() -> None:
+    arm, t = zoo.reference("puma560"), np.linspace(0, 2, 201)
+    targets = {"body6": {"position": EPICYCLOID, "rotation": {"rpy": [-1.6, 0.6, "0.2*sin(t)"]}}}
+    found = cf.inverse_kinematics(arm, targets, t, method="closed_form", branches="all")
+    assert found.facts["branches"] == 8
+    assert found["reached"].all()
+    q, qd, qdd = (found[name].reshape(8, 201, 6) for name in ("q", "qd", "qdd"))
+    T = poses(arm, "body6", q)
+    assert np.abs(T - T[0]).max() < 1e-9, "all branches are at the same path"
+    place = np.stack([eval_law(law, t) for law in EPICYCLOID], axis=1)
+    assert np.abs(T[0, :, :3, 3] - place).max() < 1e-9
+    apart = np.abs(np.angle(np.exp(1j * (q[:, None] - q[None])))).max(axis=3)
+    for a, b in zip(*np.triu_indices(8, 1), strict=True):
+        assert apart[a, b].min() > 1e-2, "branches stay different"
+    assert np.abs(np.diff(q, axis=1)).max() < 0.6, "no branch jumps"
+    for branch in range(8):
+        assert np.abs(differences(q[branch], 0.01) - qd[branch, 3:-3]).max() < 1e-4
+        assert np.abs(differences(qd[branch], 0.01) - qdd[branch, 3:-3]).max() < 1e-2
+    search = cf.inverse_kinematics(arm, targets, t[:1], branches="all", starts=300)
+    assert search.facts["branches"] == 8
+
+
+def eval_law(law: str, t: np.ndarray) -> np.ndarray:
+    graph = motion_of(planar(2), {"j1": law, "j2": "0"}, t)
+    return graph.q[:, 0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_path_that_leaves_the_reach_is_reported_with_its_place(method: str) -> None:
+    targets = {"tip": ["1.2 + sin(pi*t/2)", 0.3, 0]}
+    found = cf.inverse_kinematics(
+        planar(2), targets, TIMES, q0=[0.6, -1.6], method=method, starts=9
+    )
+    (stretch,) = found.facts["stretches"]
+    start = 2 / np.pi * np.arcsin(np.sqrt(1.8**2 - 0.3**2) - 1.2)
+    assert stretch["kind"] == "unreachable"
+    assert stretch["start"] == pytest.approx(start, abs=1e-7)
+    assert stretch["end"] == pytest.approx(2 - start, abs=1e-7)
+    assert stretch["amount"] == pytest.approx(np.hypot(2.2, 0.3) - 1.8, abs=1e-7)
+    outside = (start < TIMES) & (2 - start > TIMES)
+    assert np.array_equal(found["reached"] == 0, outside)
+    assert np.isnan(found["qd"][outside]).all()
+    assert np.isfinite(found["qd"][~outside]).all()
+    assert any("out of reach" in line for line in found.report)
+
+
+def test_the_branch_is_the_same_after_a_stretch_out_of_reach() -> None:
+    targets = {"tip": {"x": "1.2 + sin(pi*t/2)", "y": 0.3}}
+    for elbow in (-1.6, 1.6):
+        found = cf.inverse_kinematics(planar(2), targets, TIMES, q0=[0.6, elbow], starts=9)
+        ends = found["q"][[0, -1], 1]
+        assert np.all(np.sign(ends) == np.sign(elbow))
+
+
+def test_a_stretched_arm_is_singular_and_the_direction_is_named() -> None:
+    targets = {"tip": {"x": "1.5 + 0.3*sin(pi*t/2)", "y": 0}}
+    for t in (TIMES, TIMES[::2] + 0.01):
+        found = cf.inverse_kinematics(planar(2), targets, t, q0=[0.3, -1.0])
+        singular = [s for s in found.facts["stretches"] if s["kind"] == "singular"]
+        assert len(singular) == 1
+        assert singular[0]["start"] == pytest.approx(1, abs=2e-3)
+        assert "1.00 tip x" in singular[0]["text"]
+
+
+def test_limits_end_a_branch_and_are_named() -> None:
+    narrow = planar(2, "-1.5", "1.5")
+    targets = {"tip": {"x": "1.7 - 0.4*t", "y": 0}}
+    found = cf.inverse_kinematics(narrow, targets, TIMES, q0=[0.3, -0.5], starts=9)
+    (stretch,) = found.facts["stretches"]
+    shortest = np.sqrt(1 + 0.64 + 1.6 * np.cos(1.5))
+    assert stretch["start"] == pytest.approx((1.7 - shortest) / 0.4, abs=1e-7)
+    assert stretch["end"] == 2
+    assert "within the limits (j2 at its limit)" in stretch["text"]
+    assert np.abs(found["q"]).max() <= 1.5
+
+
+def test_a_branch_that_ends_is_told_from_a_target_out_of_reach() -> None:
+    limited = planar(2, "-0.9", "2.2")
+    targets = {"tip": {"x": "1.2*cos(t)", "y": "1.2*sin(t)"}}
+    t = np.linspace(0, 2.6, 27)
+    found = cf.inverse_kinematics(limited, targets, t, q0=[-0.7, 1.7])
+    assert found["reached"].all()
+    elbow = cf.inverse_kinematics(planar(2), targets, t, branches="all")
+    assert elbow.facts["branches"] == 2
+    assert elbow.rows == "branch"
+    assert np.allclose(elbow["q"][:27, 1], -elbow["q"][27:, 1])
+
+
+@pytest.mark.slow
+def test_all_branches_of_a_path_by_search_and_by_closed_form_are_the_same() -> None:
+    arm, t = zoo.reference("puma560"), np.linspace(0, 0.5, 11)
+    targets: dict[str, Any] = {"body6": {"position": EPICYCLOID, "rotation": [0.4, 0.9, 0.1]}}
+    form, search = (
+        cf.inverse_kinematics(arm, targets, t, method=m, branches="all", starts=200)
+        for m in ("closed_form", "newton")
+    )
+    assert form.facts["branches"] == search.facts["branches"] == 8
+    assert np.abs(form["q"] - search["q"]).max() < 1e-8
+    assert np.abs(form["qdd"] - search["qdd"]).max() < 1e-4
+
+
+def test_a_spring_comes_in_from_a_rough_start() -> None:
+    found = cf.inverse_kinematics(
+        planar(2), {"tip": {"x": "1 + 0.2*t", "y": 0.4}}, TIMES, q0=[-2.5, 0.05], method="dynamic"
+    )
+    assert found["reached"].all()
+    assert found.facts["steps"] > 100
+    h = TIMES[1]
+    assert np.abs(differences(found["q"], h) - found["qd"][3:-3]).max() < 1e-6
+    free = cf.inverse_kinematics(
+        planar(3),
+        {"tip": {"x": "1 + 0.2*t", "y": 0.4}},
+        TIMES,
+        method="dynamic",
+        q0=[0.2, 0.9, 0.4],
+    )
+    assert free["reached"].all()
+    assert "qd" not in free.arrays, "what the spring does with the rest has no exact rate"
+    assert any("left out" in line for line in free.report)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chainform.analysis.inverse_poses import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import MotionSource, motion_of
+    from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
     from chainform.analysis.motion_kinematics import kinematics, workspace
     from chainform.analysis.motion_loads import inverse_dynamics
     from chainform.analysis.result import Result, load_result
@@ -35,6 +35,7 @@ __all__ = [
     "ImplicitEquations",
     "IndependentCoordinates",
     "Linearisation",
+    "MotionOptions",
     "MotionSource",
     "Observer",
     "PathInterrupted",

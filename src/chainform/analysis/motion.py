@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,13 @@ MotionSource: TypeAlias = (
     Mapping[str, object] | str | PathLike[str] | PrescribedMotion | Run | Result
 )
 """A table by coordinates, a file, or states that are known already."""
+
+
+class MotionOptions(TypedDict, total=False):
+    """How a motion is completed and differentiated; see `motion_of`."""
+
+    start: Any
+    smoothing: float | None
 
 
 def motion_of(

@@ -16,13 +16,13 @@ the rates with J N = 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
-from chainform.analysis.motion import MotionSource, motion_of
+from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
 from chainform.errors import RunError
@@ -41,16 +41,15 @@ MOST = 100_000
 FRAME = ("segment", "point", "rotation")
 
 
-def kinematics(  # noqa: PLR0913, a front door
+def kinematics(
     mechanism: Mechanism,
     motion: MotionSource,
     t: Any = None,
     frames: Sequence[str] | Mapping[str, object] = (),
     *,
     relative_to: str | None = None,
-    start: Any = None,
     values: Mapping[str, Any] | None = None,
-    smoothing: float | None = None,
+    **options: Unpack[MotionOptions],
 ) -> Result:
     """Return positions, velocities and accelerations along a prescribed motion.
 
@@ -63,7 +62,7 @@ def kinematics(  # noqa: PLR0913, a front door
     is singular.
     """
     moving, names = with_points(mechanism, frames)
-    found = motion_of(moving, motion, t, values, start=start, smoothing=smoothing)
+    found = motion_of(moving, motion, t, values, **options)
     found = _one_row(found)
     run = run_of(moving, found)
     arrays: dict[str, Array] = {"t": found.t, "q": found.q, "qd": found.qd, "qdd": found.qdd}

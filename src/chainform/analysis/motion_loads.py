@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.drives import drives
 from chainform.analysis.forces import unknown_forces
-from chainform.analysis.motion import MotionSource, motion_of
+from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
 from chainform.analysis.motion_kinematics import run_of
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
@@ -28,16 +28,15 @@ from chainform.mechanism import Mechanism
 Array = NDArray[np.float64]
 
 
-def inverse_dynamics(  # noqa: PLR0913, a front door
+def inverse_dynamics(
     mechanism: Mechanism,
     motion: MotionSource,
     t: Any = None,
     driven: Sequence[str] | None = None,
     *,
-    start: Any = None,
-    smoothing: float | None = None,
     without: Sequence[str] = (),
     algorithm: str = "sorting",
+    **options: Unpack[MotionOptions],
 ) -> Result:
     """Return what a prescribed motion needs: drives of joints, or forces that are left unknown.
 
@@ -50,7 +49,7 @@ def inverse_dynamics(  # noqa: PLR0913, a front door
     `facts["loads"]` has peak, root mean square and largest power of each drive. `result.simulate()`
     is the direct problem with these forces, which gives the motion back.
     """
-    found = motion_of(mechanism, motion, t, start=start, smoothing=smoothing)
+    found = motion_of(mechanism, motion, t, **options)
     if found.t.ndim != 1:
         raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
     if mechanism.unknowns:

@@ -60,7 +60,7 @@ def test_targets_are_those_of_objects(tmp_path: Path) -> None:
 
 def test_an_object_for_another_processor_says_what_its_test_needs(tmp_path: Path) -> None:
     folder = arm().export("object", tmp_path / "a", ["H"], target="thumbv7em")
-    command = ["make", "test"]
+    command = ["make", "--no-print-directory", "test"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

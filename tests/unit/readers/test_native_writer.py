@@ -203,7 +203,7 @@ def _mimic(joint: str, ratio: str, offset: str) -> dict[str, str]:
 
 def test_texts_of_parameters() -> None:
     mechanism = pendulum()
-    odd = Parameter("k", None, 'a"b\\c\n\0', "\ud800 é \u2028")
+    odd = Parameter("k", None, 'a"b\\c é', '\ud800 é \u2028 a"b\\c\n\0')
     check(replace(mechanism, parameters=(odd,)))
 
 

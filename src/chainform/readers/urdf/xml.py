@@ -95,8 +95,7 @@ def parse_xml(data: bytes, source: Source) -> Document:
         # An encoding in the declaration that Python does not know, or of more than one byte.
         message = f"the encoding of the file cannot be read: {error}"
         raise source.error(message, "save it as UTF-8") from error
-    if tree.root is None:
-        raise source.error("the file holds no element", "describe a robot in it")
+    assert tree.root is not None, "expat refuses a document without an element"
     return Document(tree.root, tree.unread, tree.attributes, tuple(remarks))
 
 

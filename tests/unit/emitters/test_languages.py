@@ -72,6 +72,7 @@ def every_operation() -> cf.Model:
         {
             "calls": "[sin(x), cos(x), tan(x), asin(x/4), acos(x/4), atan(x), sqrt(x^2), exp(x)]",
             "more": "[log(2 + x^2), abs(x), sign(x), sign(y - x), step(y), min(x, y), max(x, y)]",
+            "directions": "[atan2(y, x), atan2(-y, x), atan2(y, -x)]",
             "angles": "[sin(2*sin(x) + cos(y*cos(t))), sin(3e5*x), cos(1e22*y)]",
             "powers": "[x^7 - 2*x^2*y + y^3/7, 1e300*x*1e-300, 1e-320*x, -x, x, 1/(3 + x)]",
             "numbers": "[5, -1/3, 0]",

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.drives import drives
 from chainform.analysis.forces import unknown_forces
-from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
+from chainform.analysis.interruption import Progress, Watch
+from chainform.analysis.motion import MotionOptions, MotionSource, motion_of, with_values
 from chainform.analysis.motion_kinematics import run_of
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
@@ -28,19 +31,21 @@ from chainform.mechanism import Mechanism
 Array = NDArray[np.float64]
 
 
-def inverse_dynamics(
-    mechanism: Mechanism,
+def inverse_dynamics(  # noqa: PLR0913, a front door
+    mechanism: Mechanism | str | PathLike[str],
     motion: MotionSource,
     t: Any = None,
     driven: Sequence[str] | None = None,
     *,
     without: Sequence[str] = (),
     algorithm: str = "sorting",
+    values: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[MotionOptions],
 ) -> Result:
     """Return what a prescribed motion needs: drives of joints, or forces that are left unknown.
 
-    `motion`, `t`, `start` and `smoothing` are those of `motion_of`; `driven` names joints with
+    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters; `driven` names joints with
     drives, by default those with actuators, else the basic joints of loops, else all. Arrays: tau
     (m, nv), power (m, nv), energy (m,), work (m,), sigma and multipliers of loops and constraints,
     residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
@@ -48,16 +53,20 @@ def inverse_dynamics(
     they are built, or "differentiation" of the finished ones (Andrieiev and Dziuba 2023).
     `facts["loads"]` has peak, root mean square and largest power of each drive. `result.simulate()`
     is the direct problem with these forces, which gives the motion back.
+    Where loops are closed on the way, `progress` is called with the number of times that are done,
+    and of all; Ctrl-C then raises TaskInterrupted, with the motion up to there.
     """
-    found = motion_of(mechanism, motion, t, **options)
+    watch, mechanism = Watch(progress), with_values(mechanism, values)
+    found = motion_of(mechanism, motion, t, watch=watch, **options)
+    found = replace(found, notes=(*found.notes, *watch.lines))
     if found.t.ndim != 1:
         raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
     if mechanism.unknowns:
         if driven is not None:
             remedy = "leave out driven, or the unknown forces of the file"
             raise RunError("forces are unknown already", element="driven", remedy=remedy)
-        return _unknown(mechanism, found, algorithm)
-    return _driven(mechanism, found, driven, without)
+        return watch.finished(_unknown(mechanism, found, algorithm))
+    return watch.finished(_driven(mechanism, found, driven, without))
 
 
 def _driven(

@@ -46,7 +46,7 @@ TOGETHER = 5000
 FRAME = ("segment", "point", "rotation")
 
 
-def kinematics(  # noqa: PLR0913, a front door
+def kinematics(
     mechanism: Mechanism | str | PathLike[str],
     motion: MotionSource,
     t: Any = None,
@@ -247,7 +247,7 @@ def _freedoms(freedoms: Array) -> str:
 # --- workspace ------------------------------------------------------------------------------------
 
 
-def workspace(  # noqa: PLR0913, a front door
+def workspace(
     mechanism: Mechanism | str | PathLike[str],
     of: str,
     *,

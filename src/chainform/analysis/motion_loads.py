@@ -45,8 +45,8 @@ def inverse_dynamics(  # noqa: PLR0913, a front door
 ) -> Result:
     """Return what a prescribed motion needs: drives of joints, or forces that are left unknown.
 
-    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters; `driven` names joints with
-    drives, by default those with actuators, else the basic joints of loops, else all. Arrays: tau
+    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters;
+    `driven` names joints with drives, by default those with actuators, else the basic joints of loops, else all. Arrays: tau
     (m, nv), power (m, nv), energy (m,), work (m,), sigma and multipliers of loops and constraints,
     residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
     by its name in place of tau, and `algorithm` says how their equations are made: "sorting" while

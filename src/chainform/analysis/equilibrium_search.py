@@ -155,7 +155,8 @@ class _Search:
             return []
         test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
         states = joined([part[0] for part in parts])
-        sizes, active = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        sizes = np.concatenate([part[1] for part in parts])
+        active = np.concatenate([part[2] for part in parts])
         return self._each_once(test, states, sizes, active)
 
     def _solutions(self, closed: StaticStates) -> tuple[StaticStates, Array, Flags]:

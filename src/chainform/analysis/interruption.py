@@ -1,4 +1,4 @@
-"""How far a task has come, and Ctrl-C: what was found by then is kept.
+"""How far a task has come, and Ctrl-C: what was found by then is not lost.
 
     watch = Watch(progress)
     with watch.counting(len(times)):
@@ -37,13 +37,13 @@ class TaskInterrupted(KeyboardInterrupt):
 class Watch:
     """Counts what a task has done, and takes note of Ctrl-C.
 
-    One that does not keep what is done lets KeyboardInterrupt through.
+    One for which a part is no use lets KeyboardInterrupt through.
     """
 
-    def __init__(self, progress: Progress | None = None, *, keeps: bool = True) -> None:
+    def __init__(self, progress: Progress | None = None, *, takes_parts: bool = True) -> None:
         if progress is not None and not callable(progress):
             raise argument("progress", progress).expected("a function", "leave it out")
-        self.progress, self.keeps = progress, keeps
+        self.progress, self.takes_parts = progress, takes_parts
         self.done, self.total = 0, 0
         self.came = False
         """Whether Ctrl-C came."""
@@ -56,6 +56,10 @@ class Watch:
     def tell(self, done: int) -> None:
         """Take note of how much is done."""
         self.done = done
+        self.show(done)
+
+    def show(self, done: int) -> None:
+        """Show how far the work has come, though it is of no use before more is done."""
         if self.progress is not None:
             self.progress(done, self.total)
 
@@ -68,16 +72,12 @@ class Watch:
         problem: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        """Keep Ctrl-C for later where something is done."""
+        """Hold Ctrl-C back where something is done."""
         del problem, traceback
-        is_kept = (
-            kind is not None
-            and issubclass(kind, KeyboardInterrupt)
-            and self.keeps
-            and self.done > 0
-        )
-        self.came = self.came or is_kept
-        return is_kept
+        is_interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        holds_back = is_interrupted and self.takes_parts and self.done > 0
+        self.came = self.came or holds_back
+        return holds_back
 
     @property
     def lines(self) -> tuple[str, ...]:

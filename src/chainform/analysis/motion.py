@@ -40,10 +40,11 @@ MotionSource: TypeAlias = (
 
 
 class MotionOptions(TypedDict, total=False):
-    """How a motion is completed and differentiated; see `motion_of`."""
+    """How a motion is completed and differentiated, see `motion_of`; `values` of parameters."""
 
     start: Any
     smoothing: float | None
+    values: Mapping[str, Any] | None
 
 
 def motion_of(

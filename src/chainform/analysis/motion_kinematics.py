@@ -53,15 +53,14 @@ def kinematics(
     frames: Sequence[str] | Mapping[str, object] = (),
     *,
     relative_to: str | None = None,
-    values: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Unpack[MotionOptions],
 ) -> Result:
     """Return positions, velocities and accelerations along a prescribed motion.
 
-    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters. `frames` are names,
-    or a table of points: {"pen": {"segment": "coupler", "point": [0.1, 0.2, 0]}}. Of each there are
-    `position(F)`, `velocity(F)`, `acceleration(F)` (m, 3), `angular_velocity(F)`,
+    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters.
+    `frames` are names, or points: {"pen": {"segment": "coupler", "point": [0.1, 0.2, 0]}}. Of each
+    there are `position(F)`, `velocity(F)`, `acceleration(F)` (m, 3), `angular_velocity(F)`,
     `angular_acceleration(F)` and `rotation(F)` (m, 3, 3) in world axes, or seen from the frame
     `relative_to`, in its axes. `freedoms` (m,) are what loops and constraints leave free, and
     `singular_values(F)` (m, k) tell how well the frame moves: where the last is zero the position
@@ -69,7 +68,8 @@ def kinematics(
     that are done, and of all; Ctrl-C then raises TaskInterrupted, with the motion up to there.
     """
     watch = Watch(progress)
-    moving, names = with_points(with_values(mechanism, values), frames)
+    settled = with_values(mechanism, options.pop("values", None))
+    moving, names = with_points(settled, frames)
     found = motion_of(moving, motion, t, watch=watch, **options)
     found = _one_row(found)
     run = run_of(moving, found)

@@ -31,7 +31,7 @@ from chainform.mechanism import Mechanism
 Array = NDArray[np.float64]
 
 
-def inverse_dynamics(  # noqa: PLR0913, a front door
+def inverse_dynamics(
     mechanism: Mechanism | str | PathLike[str],
     motion: MotionSource,
     t: Any = None,
@@ -39,16 +39,15 @@ def inverse_dynamics(  # noqa: PLR0913, a front door
     *,
     without: Sequence[str] = (),
     algorithm: str = "sorting",
-    values: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Unpack[MotionOptions],
 ) -> Result:
     """Return what a prescribed motion needs: drives of joints, or forces that are left unknown.
 
     `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters;
-    `driven` names joints with drives, by default those with actuators, else the basic joints of loops, else all. Arrays: tau
-    (m, nv), power (m, nv), energy (m,), work (m,), sigma and multipliers of loops and constraints,
-    residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
+    `driven` names joints with drives, by default those with actuators, else the basic joints of
+    loops, else all. Arrays: tau (m, nv), power (m, nv), energy (m,), work (m,), sigma and
+    multipliers of loops and constraints, residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
     by its name in place of tau, and `algorithm` says how their equations are made: "sorting" while
     they are built, or "differentiation" of the finished ones (Andrieiev and Dziuba 2023).
     `facts["loads"]` has peak, root mean square and largest power of each drive. `result.simulate()`
@@ -56,7 +55,7 @@ def inverse_dynamics(  # noqa: PLR0913, a front door
     Where loops are closed on the way, `progress` is called with the number of times that are done,
     and of all; Ctrl-C then raises TaskInterrupted, with the motion up to there.
     """
-    watch, mechanism = Watch(progress), with_values(mechanism, values)
+    watch, mechanism = Watch(progress), with_values(mechanism, options.pop("values", None))
     found = motion_of(mechanism, motion, t, watch=watch, **options)
     found = replace(found, notes=(*found.notes, *watch.lines))
     if found.t.ndim != 1:

@@ -83,7 +83,7 @@ def complete(
     moments = np.broadcast_to(times, shape).ravel()
     columns = [_columns(mechanism, table, count) for table in given]
     _refuse_others(mechanism, columns)
-    q = _poses(mechanism, columns[0], moments, start, watch or Watch(keeps=False))
+    q = _poses(mechanism, columns[0], moments, start, watch or Watch(takes_parts=False))
     if len(q) < count:
         shape, moments = (len(q),), moments[: len(q)]
         columns = [{rate: x[: len(q)] for rate, x in table.items()} for table in columns]
@@ -135,7 +135,7 @@ def _poses(
     places = {rate: coordinate_of(mechanism, rate) for rate in basic}
     fixed = [mechanism.coordinates[place] for place in places.values()]
     free = free_rates(mechanism, fixed)
-    q = np.zeros((len(t), mechanism.nq))
+    q, gaps = np.zeros((len(t), mechanism.nq)), ConstraintResiduals(mechanism)
     with watch.counting(len(t)):
         for k, moment in enumerate(t):
             if k == 0:
@@ -144,7 +144,7 @@ def _poses(
                 q[0] = assemble(mechanism, pose, fixed, t=float(moment))
             else:
                 step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
-                gaps = ConstraintResiduals(mechanism, float(moment))
+                gaps.t = float(moment)
                 q[k], size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
                 if not size <= CLOSED:
                     raise _open(mechanism, float(moment), {r: x[k] for r, x in basic.items()})

@@ -22,7 +22,7 @@ from chainform.analysis.equilibrium_starts import (
     start_poses,
     start_ranges,
 )
-from chainform.analysis.interruption import Progress
+from chainform.analysis.interruption import Watch
 from chainform.analysis.path_points import PathPoint, PathSystem
 from chainform.analysis.static_equations import StaticStates
 from chainform.analysis.static_problem import StaticProblem
@@ -59,7 +59,7 @@ class Continuation:
         self.problem, self.name, self.span = problem, name, span
         self.equations, self.mechanism = problem.equations, problem.mechanism
         self.longest, self.most = LONGEST, 2000
-        self.progress: Progress | None = None
+        self.watch = Watch()
         self.rows: list[PathRow] = []
         self.endings: list[str] = []
         if not self.equations.moving.holonomic.all():
@@ -294,5 +294,4 @@ class Continuation:
 
     def _add(self, point: PathPoint, branch: int, kind: float = POINT) -> None:
         self.rows.append(PathRow(point, self.test.of(point.state, point.closed), branch, kind))
-        if self.progress is not None:
-            self.progress(len(self.rows), self.most)
+        self.watch.tell(len(self.rows))

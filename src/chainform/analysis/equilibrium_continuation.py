@@ -22,7 +22,7 @@ from chainform.analysis.continuation import (
     Continuation,
 )
 from chainform.analysis.equilibrium_search import equilibria_counted, static_arrays
-from chainform.analysis.interruption import Progress, TaskInterrupted, Watch
+from chainform.analysis.interruption import Progress, Watch
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import joined
 from chainform.analysis.static_problem import StaticOptions, static_problem
@@ -70,17 +70,13 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     path = Continuation(problem, name, (first, last), q0)
     path.longest = argument("step", step).number(above=SHORTEST, most=1.0)
     path.most = argument("points", points).whole(2, MOST_POINTS)
-    path.progress = Watch(progress).progress
-    try:
-        path.follow(with_branches=argument("branches", branches).flag())
-    except KeyboardInterrupt:
-        if not path.rows:
-            raise
-        raise TaskInterrupted(_result(path, "interrupted")) from None
-    return _result(path)
+    path.watch, with_branches = Watch(progress), argument("branches", branches).flag()
+    with path.watch.counting(path.most):
+        path.follow(with_branches=with_branches)
+    return path.watch.finished(_result(path))
 
 
-def _result(path: Continuation, ending: str | None = None) -> Result:
+def _result(path: Continuation) -> Result:
     """Return the path as far as it came."""
     rows, states = path.rows, joined([row.point.state for row in path.rows])
     each = [row.stability for row in rows]
@@ -97,7 +93,7 @@ def _result(path: Continuation, ending: str | None = None) -> Result:
     }
     if any(not np.isnan(s.growth) for s in each):
         arrays["growth"] = np.array([s.growth for s in each])
-    endings = [*path.endings, *([] if ending is None else [ending])]
+    endings = [*path.endings, *path.watch.lines]
     special = {
         word: [float(row.point.state.parameter[0]) for row in rows if row.kind == kind]
         for word, kind in (("folds", FOLD), ("branch_points", BRANCH))

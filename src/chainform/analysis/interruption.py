@@ -27,10 +27,10 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 class TaskInterrupted(KeyboardInterrupt):
-    """Ctrl-C came; `result` is what the task had found by then."""
+    """Ctrl-C came; `result` is what the task had found by then, and the message how much it is."""
 
-    def __init__(self, result: Result) -> None:
-        super().__init__("the task was interrupted")
+    def __init__(self, result: Result, message: str) -> None:
+        super().__init__(message)
         self.result = result
 
 
@@ -81,13 +81,15 @@ class Watch:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What a report says of it."""
-        if not self.came:
-            return ()
-        return (f"interrupted: {self.done} of {self.total} are done",)
+        """What a report says of Ctrl-C."""
+        return (f"interrupted: {self._part}",) if self.came else ()
+
+    @property
+    def _part(self) -> str:
+        return f"{self.done} of {self.total} are done"
 
     def finished(self, result: Result) -> Result:
         """Return a result that is whole; TaskInterrupted with one that is not."""
         if self.came:
-            raise TaskInterrupted(result)
+            raise TaskInterrupted(result, self._part)
         return result

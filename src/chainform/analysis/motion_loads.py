@@ -47,9 +47,11 @@ def inverse_dynamics(
     `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters;
     `driven` names joints with drives, by default those with actuators, else the basic joints of
     loops, else all. Arrays: tau (m, nv), power (m, nv), energy (m,), work (m,), sigma and
-    multipliers of loops and constraints, residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
-    by its name in place of tau, and `algorithm` says how their equations are made: "sorting" while
-    they are built, or "differentiation" of the finished ones (Andrieiev and Dziuba 2023).
+    multipliers of loops and constraints, residual (m, nv), what nothing accounts for. A mechanism
+    with unknown forces gives each of them by its name in place of tau, and `algorithm` says how
+    their equations are made: "sorting" while they are built, or "differentiation" of the finished
+    ones (Andrieiev and Dziuba 2023); rank and row_rank tell how many of the forces and of the rows
+    are determined, `facts["rows"]` names these.
     `facts["loads"]` has peak, root mean square and largest power of each drive. `result.simulate()`
     is the direct problem with these forces, which gives the motion back.
     Where loops are closed on the way, `progress` is called with the number of times that are done,
@@ -88,13 +90,19 @@ def _driven(
 
 
 def _unknown(mechanism: Mechanism, motion: PrescribedMotion, algorithm: str) -> Result:
-    found = unknown_forces(
-        mechanism, motion.t, motion.q, motion.qd, motion.qdd, algorithm=algorithm
-    )
-    arrays = {**_states(motion), **{name: found[name] for name in found.names}}
-    arrays |= {"multipliers": found.multipliers, "residual": found.residual}
-    loads = {name: _load(found[name], None, motion.t) for name in found.names}
-    return _result(mechanism, motion, arrays, (found.report,), {"kind": found.kind, "loads": loads})
+    states = (motion.t, motion.q, motion.qd, motion.qdd)
+    # What has no finite value is refused with its time.
+    with np.errstate(all="ignore"):
+        found = unknown_forces(mechanism, *states, algorithm=algorithm)
+    arrays = {"t": motion.t, **{name: found[name] for name in found.names}}
+    arrays |= {"multipliers": found.multipliers, **_states(motion), "residual": found.residual}
+    arrays |= {"rank": found.rank.astype(np.float64), "row_rank": found.row_rank.astype(np.float64)}
+    facts = {
+        "kind": found.kind,
+        "rows": list(found.rows),
+        "loads": {name: _load(found[name], None, motion.t) for name in found.names},
+    }
+    return _result(mechanism, motion, arrays, (found.report,), facts)
 
 
 def _states(motion: PrescribedMotion) -> dict[str, Array]:

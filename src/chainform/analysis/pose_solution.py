@@ -105,9 +105,9 @@ def single_poses(problem: PoseProblem) -> Result:
     counts = np.array([len(poses) for poses in rows[: len(goals)]])
     which = np.repeat(np.arange(len(goals)), counts)
     problem.refuse_many_branches(problem.freedoms(q, goals.take(which)))
-    number = np.concatenate([np.arange(1.0, n + 1) for n in counts])
+    number = np.concatenate([np.arange(1.0, len(poses) + 1) for poses in rows[: len(goals)]])
     found = pose_arrays(problem, q, goals.take(which), np.ones(len(q), dtype=bool))
-    arrays: dict[str, Array] = {"branch": number, "target": which + 1.0, **found}
+    arrays: dict[str, Array] = {"branch": number, "target": which.astype(np.float64) + 1, **found}
     lines.append(
         f"branches: {len(q)} of {counted(len(goals), 'target')}, "
         f"{counts.min()} to {counts.max()} of each"

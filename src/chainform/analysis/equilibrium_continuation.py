@@ -103,7 +103,7 @@ def _result(path: Continuation) -> Result:
     report = _report(path, endings)
     # The parameter has no value in what is the same at all points.
     mechanism = without_values(path.mechanism, [path.name])
-    return Result("equilibrium path", mechanism, "point", arrays, report, facts, units)
+    return Result("equilibrium_path", mechanism, "point", arrays, report, facts, units)
 
 
 def _report(path: Continuation, endings: Sequence[str]) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ class PoseSearch:
     def solve(self, goals: PoseGoals, q: Array, watch: Watch | None = None) -> FoundPoses:
         """Return poses for all goals (m), the search beginning at q (m, nq).
 
-        A `watch` is told how far it has come; where Ctrl-C ends it, there are the first goals only.
+        A `watch` learns how far it has come; where Ctrl-C ends it, there are the first goals only.
         """
         watch = watch or Watch(takes_parts=False)
         parts: list[tuple[Array, Mask, NDArray[np.int64]]] = []

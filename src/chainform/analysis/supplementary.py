@@ -69,7 +69,7 @@ def complete(
     `basic` has numbers or arrays (m,) by name, `rates` and `accelerations` the same for their
     derivatives, zero where they are left out; or `basic` has laws of t, {"crank": "2*t"}, which are
     differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
-    it decides in which of several ways the loops close. A `watch` is told how far it has come;
+    it decides in which of several ways the loops close. A `watch` learns how far it has come;
     where Ctrl-C ends it, the motion has the states up to then.
     """
     times = finite_array("t", t)

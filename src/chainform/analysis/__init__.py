@@ -7,7 +7,7 @@ from chainform import lazy
 if TYPE_CHECKING:
     from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
     from chainform.analysis.drives import DriveForces, drives
-    from chainform.analysis.equilibrium_continuation import PathInterrupted, equilibrium_path
+    from chainform.analysis.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium_search import equilibria
     from chainform.analysis.forces import UnknownForces, unknown_forces
     from chainform.analysis.implicit_equations import ImplicitEquations, implicit_equations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
+    from chainform.analysis.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.inverse_poses import inverse_kinematics
     from chainform.analysis.linear_variables import StateOptions
     from chainform.analysis.linearisation import Linearisation, linearise
@@ -38,14 +39,16 @@ __all__ = [
     "MotionOptions",
     "MotionSource",
     "Observer",
-    "PathInterrupted",
     "PrescribedMotion",
+    "Progress",
     "Result",
     "TASKS",
     "StateOptions",
     "StaticOptions",
     "Task",
+    "TaskInterrupted",
     "UnknownForces",
+    "Watch",
     "analyse",
     "arguments_of",
     "compare",

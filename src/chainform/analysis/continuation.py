@@ -7,7 +7,7 @@ on with the other contacts from exactly there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +22,13 @@ from chainform.analysis.equilibrium_starts import (
     start_poses,
     start_ranges,
 )
+from chainform.analysis.interruption import Watch
 from chainform.analysis.path_points import PathPoint, PathSystem
 from chainform.analysis.static_equations import StaticStates
 from chainform.analysis.static_problem import StaticProblem
 from chainform.errors import RunError
 
 Array = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
 LONGEST, SHORTEST = 0.05, 1e-7
 """The longest and the shortest step, in rad, parts of the size, or parts of the span."""
@@ -59,7 +59,7 @@ class Continuation:
         self.problem, self.name, self.span = problem, name, span
         self.equations, self.mechanism = problem.equations, problem.mechanism
         self.longest, self.most = LONGEST, 2000
-        self.progress: Progress | None = None
+        self.watch = Watch()
         self.rows: list[PathRow] = []
         self.endings: list[str] = []
         if not self.equations.moving.holonomic.all():
@@ -294,5 +294,4 @@ class Continuation:
 
     def _add(self, point: PathPoint, branch: int, kind: float = POINT) -> None:
         self.rows.append(PathRow(point, self.test.of(point.state, point.closed), branch, kind))
-        if self.progress is not None:
-            self.progress(len(self.rows), float(point.state.parameter[0]))
+        self.watch.tell(len(self.rows))

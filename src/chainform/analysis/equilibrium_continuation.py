@@ -20,9 +20,9 @@ from chainform.analysis.continuation import (
     POINT,
     SHORTEST,
     Continuation,
-    Progress,
 )
 from chainform.analysis.equilibrium_search import equilibria_counted, static_arrays
+from chainform.analysis.interruption import Progress, Watch
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import joined
 from chainform.analysis.static_problem import StaticOptions, static_problem
@@ -33,14 +33,6 @@ from chainform.simulation import without_values
 Array = NDArray[np.float64]
 
 MOST_POINTS = 100_000
-
-
-class PathInterrupted(KeyboardInterrupt):
-    """Ctrl-C came; `result` is the path up to then."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__("the path was interrupted")
-        self.result = result
 
 
 def equilibrium_path(  # noqa: PLR0913, a front door
@@ -62,13 +54,13 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     ends where the parameter leaves its span, where it comes back to its beginning, or after so many
     `points`. `step` is the longest step in rad, parts of the size and of the span. With `branches`
     the other paths through branch points are followed as well. `progress` is called with the number
-    of points and the parameter. The other arguments are those of `StaticOptions`.
+    of points, and with the most there may be. The other arguments are those of `StaticOptions`.
 
     Arrays have a row for each point: parameter, q, tau, multipliers, contact_force(NAME),
     gap(NAME), potential_energy, stable, stiffness, growth, determinant (its sign), branch (0 is the
     first path), and kind: 1 at a fold, 2 at a branch point, 3 where a contact opens or closes.
     `facts` has the values of the parameter at folds and branch points. Ctrl-C raises
-    PathInterrupted, with what there is.
+    TaskInterrupted, with what there is.
     """
     name = argument("parameter", parameter).text()
     first, last = (end.number() for end in argument("span", span).entries(2, "write [0, 1]"))
@@ -78,19 +70,13 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     path = Continuation(problem, name, (first, last), q0)
     path.longest = argument("step", step).number(above=SHORTEST, most=1.0)
     path.most = argument("points", points).whole(2, MOST_POINTS)
-    if progress is not None and not callable(progress):
-        raise argument("progress", progress).expected("a function", "leave it out")
-    path.progress = progress
-    try:
-        path.follow(with_branches=argument("branches", branches).flag())
-    except KeyboardInterrupt:
-        if not path.rows:
-            raise
-        raise PathInterrupted(_result(path, "interrupted")) from None
-    return _result(path)
+    path.watch, with_branches = Watch(progress), argument("branches", branches).flag()
+    with path.watch.counting(path.most):
+        path.follow(with_branches=with_branches)
+    return path.watch.finished(_result(path))
 
 
-def _result(path: Continuation, ending: str | None = None) -> Result:
+def _result(path: Continuation) -> Result:
     """Return the path as far as it came."""
     rows, states = path.rows, joined([row.point.state for row in path.rows])
     each = [row.stability for row in rows]
@@ -107,7 +93,7 @@ def _result(path: Continuation, ending: str | None = None) -> Result:
     }
     if any(not np.isnan(s.growth) for s in each):
         arrays["growth"] = np.array([s.growth for s in each])
-    endings = [*path.endings, *([] if ending is None else [ending])]
+    endings = [*path.endings, *path.watch.lines]
     special = {
         word: [float(row.point.state.parameter[0]) for row in rows if row.kind == kind]
         for word, kind in (("folds", FOLD), ("branch_points", BRANCH))
@@ -117,7 +103,7 @@ def _result(path: Continuation, ending: str | None = None) -> Result:
     report = _report(path, endings)
     # The parameter has no value in what is the same at all points.
     mechanism = without_values(path.mechanism, [path.name])
-    return Result("equilibrium path", mechanism, "point", arrays, report, facts, units)
+    return Result("equilibrium_path", mechanism, "point", arrays, report, facts, units)
 
 
 def _report(path: Continuation, endings: Sequence[str]) -> tuple[str, ...]:

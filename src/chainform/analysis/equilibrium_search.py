@@ -35,6 +35,7 @@ from chainform.analysis.equilibrium_starts import (
     start_poses,
     start_ranges,
 )
+from chainform.analysis.interruption import Progress, Watch
 from chainform.analysis.result import Result
 from chainform.analysis.static_equations import StaticStates, joined
 from chainform.analysis.static_problem import StaticOptions, StaticProblem, static_problem
@@ -51,6 +52,8 @@ MOST_NUMBERS = 20_000_000
 SAME = 1e-6
 """Equilibria nearer than this, in rad or parts of the size, are one; singular ones at 1e-2."""
 SAME_SINGULAR = 1e-2
+TOGETHER = 50
+"""Starts that are solved together; an even number, as every second one is relaxed."""
 SHARE = 1e-3
 """The share of the loads of open starts that counts in any case."""
 
@@ -62,6 +65,7 @@ def equilibria(
     starts: int = 200,
     seed: int = 0,
     ranges: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
     **acting: Unpack[StaticOptions],
 ) -> Result:
     """Return the equilibria that a search from many starts finds, those of low energy first.
@@ -76,13 +80,18 @@ def equilibria(
     (1, 0, or -1 where it is not decided), stiffness (the smallest that small motions meet), growth
     (the largest real part of the poles, where stiffness does not decide), singular, family (its
     dimension), residual, and hits: how many starts led there. RunError where none is found.
+    `progress` is called with the number of starts that are done, and of all; Ctrl-C raises
+    TaskInterrupted, with the equilibria that were found.
     """
+    watch = Watch(progress)
     problem = static_problem(mechanism, acting, q0)
     search = _Search(problem, ranges, starts, seed, q0)
-    found = search.found()
+    found = search.found(watch)
     if not found:
+        if watch.came:
+            raise KeyboardInterrupt
         raise search.nothing()
-    return search.result(found)
+    return watch.finished(search.result(found, watch.lines))
 
 
 @dataclass
@@ -121,10 +130,12 @@ class _Search:
             q, np.zeros((m, sizes["x"])), np.zeros((m, sizes["sigma"])), none
         )
         self.solved = 0
+        self.left = np.zeros(0)
+        """What each start left over."""
 
     # --- solutions ----------------------------------------------------------------------
 
-    def found(self) -> list[_Found]:
+    def found(self, watch: Watch) -> list[_Found]:
         """Return the equilibria, each once."""
         scales = self.problem.scales
         rough = equilibrium_system(self.equations, self.starts, scales)
@@ -134,15 +145,30 @@ class _Search:
         if not len(closed):
             return []
         self.system = equilibrium_system(self.equations, closed, scales, SHARE * rough.energy)
-        near, self.left = self.system.descend(self._partly_relaxed(closed))
-        near = near[self.left < NEAR]
-        if not len(near):
+        parts: list[tuple[StaticStates, Array, Flags]] = []
+        with watch.counting(len(closed)):
+            for first in range(0, len(closed), TOGETHER):
+                parts.append(self._solutions(closed[first : first + TOGETHER]))
+                watch.tell(min(first + TOGETHER, len(closed)))
+        self.solved = sum(len(part[0]) for part in parts)
+        if not self.solved:
             return []
+        test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
+        states = joined([part[0] for part in parts])
+        sizes = np.concatenate([part[1] for part in parts])
+        active = np.concatenate([part[2] for part in parts])
+        return self._each_once(test, states, sizes, active)
+
+    def _solutions(self, closed: StaticStates) -> tuple[StaticStates, Array, Flags]:
+        """Return the equilibria that some starts lead to, what is left over, closed contacts."""
+        near, left = self.system.descend(self._partly_relaxed(closed))
+        self.left = np.concatenate([self.left, left])
+        near = near[left < NEAR]
+        if not len(near):
+            return near, np.zeros(0), np.zeros((0, len(self.equations.contacts)), np.bool_)
         states, sizes, active = self.system.refine(near)
         solutions = np.flatnonzero((sizes < BALANCED) & self._is_closed(states))
-        self.solved = len(solutions)
-        test = StabilityTest(self.problem, self.system, self.system.row_rank(closed[:8]))
-        return self._each_once(test, states[solutions], sizes[solutions], active[solutions])
+        return states[solutions], sizes[solutions], active[solutions]
 
     def _partly_relaxed(self, states: StaticStates) -> StaticStates:
         """Return every second start relaxed, so that stable equilibria are not missed."""
@@ -235,8 +261,8 @@ class _Search:
             remedy += "or more starts and other ranges"
         return RunError(message, file=mechanism.file, element="equilibria", remedy=remedy)
 
-    def result(self, found: Sequence[_Found]) -> Result:
-        """Return the equilibria as arrays."""
+    def result(self, found: Sequence[_Found], lines: Sequence[str] = ()) -> Result:
+        """Return the equilibria as arrays; the lines are added to the report."""
         equations, mechanism = self.equations, self.mechanism
         states = joined([f.state for f in found])
         arrays = {"equilibrium": np.arange(1.0, len(found) + 1)}
@@ -262,7 +288,7 @@ class _Search:
         units = {"potential_energy": "J", "growth": "1/s", "residual": "N m"}
         shown = [n for n in ("equilibrium", "q", "stable", "potential_energy") if n in arrays]
         arrays = {name: arrays[name] for name in dict.fromkeys([*shown, *arrays])}
-        report = _report(self, found)
+        report = (*_report(self, found), *lines)
         return Result("equilibria", mechanism, "equilibrium", arrays, report, facts, units)
 
 

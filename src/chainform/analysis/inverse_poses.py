@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.arm_branches import closed_form
+from chainform.analysis.interruption import Progress, Watch
+from chainform.analysis.motion import with_values
 from chainform.analysis.pose_equations import pose_equations
 from chainform.analysis.pose_path import PathFollower, PosePath
 from chainform.analysis.pose_rates import PoseRates, rates_of
@@ -37,8 +39,7 @@ from chainform.analysis.spring_motion import SpringMotion, pulled
 from chainform.errors import RunError
 from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.readers import read
-from chainform.simulation import initial_state, parameters_of
+from chainform.simulation import initial_state
 
 # --- poses along a path ---------------------------------------------------------------------------
 
@@ -62,10 +63,13 @@ def path_poses(problem: PoseProblem) -> Result:
     )
     motion = None
     if problem.method == "dynamic":
-        motion = pulled(problem.search, targets, problem.start)
+        motion = pulled(problem.search, targets, problem.start, problem.watch)
+        follower = follower.until(len(motion.q))
         path = follower.corrected(motion.q)
     else:
-        path = follower.follow(starts)
+        path = follower.follow(starts, problem.watch)
+        follower = follower.until(path.q.shape[1])
+    problem = replace(problem, targets=follower.targets)
     return _result(problem, follower, path, motion, freedoms)
 
 
@@ -194,7 +198,25 @@ MOST_REQUESTED = 10_000
 """Branches that may be wanted."""
 
 
-def inverse_kinematics(  # noqa: PLR0913, a front door
+class PoseOptions(TypedDict, total=False):
+    """How poses are looked for.
+
+    `limits` keeps joints within theirs. `redundancy` says what is chosen where targets leave
+    freedoms: "least_motion", "middle_range" (near the middle of the limits), "any", or a table of
+    coordinates with their values or laws. A target has as many as `starts` starts, random ones
+    after the first, always the same for a `seed`. `tolerance` is what may be missing, in rad and in
+    parts of the size; `values` are those of parameters.
+    """
+
+    limits: bool
+    redundancy: str | Mapping[str, Any]
+    starts: int
+    seed: int
+    tolerance: float
+    values: Mapping[str, Any] | None
+
+
+def inverse_kinematics(
     mechanism: Mechanism | str | PathLike[str],
     targets: Mapping[str, Any],
     t: Any = None,
@@ -202,12 +224,8 @@ def inverse_kinematics(  # noqa: PLR0913, a front door
     q0: Any = None,
     method: str = "newton",
     branches: int | str = 1,
-    limits: bool = True,
-    redundancy: str | Mapping[str, Any] = "least_motion",
-    starts: int = 100,
-    seed: int = 0,
-    tolerance: float = 1e-10,
-    values: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[PoseOptions],
 ) -> Result:
     """Return poses in which frames are at targets, and along a path their rates.
 
@@ -218,14 +236,14 @@ def inverse_kinematics(  # noqa: PLR0913, a front door
 
     `method` is "newton", "closed_form" (arms with a spherical wrist or with three parallel axes) or
     "dynamic" (a spring pulls the frames along the path). `branches` is how many different poses of
-    each target are wanted, or "all". `limits` keeps joints within theirs. `redundancy` says what is
-    chosen where targets leave freedoms: "least_motion", "middle_range" (near the middle of the
-    limits), "any", or a table of coordinates with their values or laws. A target has as many as
-    `starts` starts, random ones after the first, always the same for a `seed`. `tolerance` is what
-    may be missing, in rad and in parts of the size; `values` are those of parameters.
+    each target are wanted, or "all". The other arguments are those of `PoseOptions`. `progress` is
+    called with the number of targets or places that are done, and of all; Ctrl-C raises
+    TaskInterrupted, with these.
     """
-    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    settled = parameters_of(source, values).mechanism
+    watch = Watch(progress)
+    given = argument("options", options).table(PoseOptions.__annotations__).value
+    settled = with_values(mechanism, given.get("values"))
+    redundancy = given.get("redundancy", "least_motion")
     held = argument("redundancy", redundancy if isinstance(redundancy, Mapping) else None)
     choice = "held"
     if not held.is_given:
@@ -234,10 +252,10 @@ def inverse_kinematics(  # noqa: PLR0913, a front door
     equations = pose_equations(settled, wanted.rows, tuple(place for place, _ in wanted.held))
     search = PoseSearch(
         equations,
-        argument("limits", limits).flag(),
-        argument("starts", starts).whole(1, MOST_STARTS),
-        argument("tolerance", tolerance).number(1e-14, 1e-2),
-        np.random.default_rng(argument("seed", seed).whole()),
+        argument("limits", given.get("limits", True)).flag(),
+        argument("starts", given.get("starts", 100)).whole(1, MOST_STARTS),
+        argument("tolerance", given.get("tolerance", 1e-10)).number(1e-14, 1e-2),
+        np.random.default_rng(argument("seed", given.get("seed", 0)).whole()),
     )
     start = settled.neutral()
     if q0 is not None:
@@ -247,7 +265,7 @@ def inverse_kinematics(  # noqa: PLR0913, a front door
     chosen = argument("method", method).choice(METHODS)
     form = closed_form(equations, wanted.goals) if chosen == "closed_form" else None
     count = _branches(branches, chosen)
-    problem = PoseProblem(search, wanted, choice, chosen, count, start, form)
+    problem = PoseProblem(search, wanted, choice, chosen, count, start, form, watch)
     return path_poses(problem) if wanted.is_path else single_poses(problem)
 
 

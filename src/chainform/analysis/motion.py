@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.interruption import Watch
 from chainform.analysis.motion_sources import (
     CoordinateMotion,
     coordinate_motion,
@@ -26,9 +27,8 @@ from chainform.given import Given, finite_array, real_array
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
 from chainform.model import evaluate_states
-from chainform.simulation import (
-    Run,
-)
+from chainform.readers import read
+from chainform.simulation import Run, parameters_of
 
 Array = NDArray[np.float64]
 
@@ -40,10 +40,11 @@ MotionSource: TypeAlias = (
 
 
 class MotionOptions(TypedDict, total=False):
-    """How a motion is completed and differentiated; see `motion_of`."""
+    """How a motion is completed and differentiated, see `motion_of`; `values` of parameters."""
 
     start: Any
     smoothing: float | None
+    values: Mapping[str, Any] | None
 
 
 def motion_of(
@@ -54,6 +55,7 @@ def motion_of(
     *,
     start: Any = None,
     smoothing: float | None = None,
+    watch: Watch | None = None,
 ) -> PrescribedMotion:
     """Return the motion at times t (s) that is prescribed for coordinates by name.
 
@@ -62,6 +64,7 @@ def motion_of(
     values, and are differentiated exactly; numbers without rates need `smoothing`, their standard
     deviation, 0 for exact ones. In a closed mechanism coordinates that are not named follow from
     the loops; `start` is a pose near the first one and decides in which of several ways they close.
+    `watch` is that of `complete`.
     """
     known = _states(motion, t)
     if known is not None:
@@ -75,10 +78,20 @@ def motion_of(
         raise RunError("a motion by laws needs times", element="t", remedy=remedy)
     if all(_is_law(source) for source in sources.values()) and len(sources) == mechanism.nv:
         return _motion_by_laws(mechanism, table.value, t, values)
-    return _motion_by_sources(mechanism, sources, finite_array("t", t), values, (start, smoothing))
+    return _motion_by_sources(
+        mechanism, sources, finite_array("t", t), values, (start, smoothing, watch)
+    )
 
 
 LAWS = 'write {"phi": "0.3*sin(t)"}'
+
+
+def with_values(
+    mechanism: Mechanism | str | PathLike[str], values: Mapping[str, Any] | None
+) -> Mechanism:
+    """Return a mechanism, or that of a file, with the values of parameters."""
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    return parameters_of(source, values).mechanism
 
 
 def _states(motion: object, t: Any) -> PrescribedMotion | None:
@@ -137,10 +150,10 @@ def _motion_by_sources(
     sources: Mapping[str, Given],
     t: Array,
     values: Mapping[str, Any] | None,
-    options: tuple[Any, float | None],
+    options: tuple[Any, float | None, Watch | None],
 ) -> PrescribedMotion:
     """Return the motion of sources of any kind, completed by loops and constraints."""
-    moments, (start, smoothing) = np.atleast_1d(t), options
+    moments, (start, smoothing, watch) = np.atleast_1d(t), options
     found: dict[str, CoordinateMotion] = {}
     for name, source in sources.items():
         law = partial(_law_at, mechanism, name, values)
@@ -152,7 +165,8 @@ def _motion_by_sources(
         {name: getattr(one, part) for name, one in found.items()}
         for part in ("values", "rates", "accelerations")
     ]
-    return replace(complete(mechanism, *tables, t=moments, start=start), notes=notes)
+    found_motion = complete(mechanism, *tables, t=moments, start=start, watch=watch)
+    return replace(found_motion, notes=notes)
 
 
 def _law_at(

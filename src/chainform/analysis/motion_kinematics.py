@@ -16,19 +16,22 @@ the rates with J N = 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
-from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
+from chainform.analysis.interruption import Progress, Watch
+from chainform.analysis.motion import MotionOptions, MotionSource, motion_of, with_values
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
 from chainform.errors import RunError
 from chainform.formulations import is_bound
 from chainform.given import Given, argument, counted
 from chainform.mechanism import Mechanism
+from chainform.pipeline import derive
 from chainform.simulation import Run
 
 Array = NDArray[np.float64]
@@ -38,31 +41,36 @@ NEAR = 1e-4
 """A frame is near a singular position below this share."""
 MOST = 100_000
 """Poses of a workspace."""
+TOGETHER = 5000
+"""Poses of a workspace that are computed together."""
 FRAME = ("segment", "point", "rotation")
 
 
 def kinematics(
-    mechanism: Mechanism,
+    mechanism: Mechanism | str | PathLike[str],
     motion: MotionSource,
     t: Any = None,
     frames: Sequence[str] | Mapping[str, object] = (),
     *,
     relative_to: str | None = None,
-    values: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[MotionOptions],
 ) -> Result:
     """Return positions, velocities and accelerations along a prescribed motion.
 
-    `motion`, `t`, `start`, `values` and `smoothing` are those of `motion_of`. `frames` are names,
-    or a table of points: {"pen": {"segment": "coupler", "point": [0.1, 0.2, 0]}}. Of each there are
-    `position(F)`, `velocity(F)`, `acceleration(F)` (m, 3), `angular_velocity(F)`,
+    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters.
+    `frames` are names, or points: {"pen": {"segment": "coupler", "point": [0.1, 0.2, 0]}}. Of each
+    there are `position(F)`, `velocity(F)`, `acceleration(F)` (m, 3), `angular_velocity(F)`,
     `angular_acceleration(F)` and `rotation(F)` (m, 3, 3) in world axes, or seen from the frame
     `relative_to`, in its axes. `freedoms` (m,) are what loops and constraints leave free, and
     `singular_values(F)` (m, k) tell how well the frame moves: where the last is zero the position
-    is singular.
+    is singular. Where loops are closed on the way, `progress` is called with the number of times
+    that are done, and of all; Ctrl-C then raises TaskInterrupted, with the motion up to there.
     """
-    moving, names = with_points(mechanism, frames)
-    found = motion_of(moving, motion, t, values, **options)
+    watch = Watch(progress)
+    settled = with_values(mechanism, options.pop("values", None))
+    moving, names = with_points(settled, frames)
+    found = motion_of(moving, motion, t, watch=watch, **options)
     found = _one_row(found)
     run = run_of(moving, found)
     arrays: dict[str, Array] = {"t": found.t, "q": found.q, "qd": found.qd, "qdd": found.qdd}
@@ -78,8 +86,8 @@ def kinematics(
         sizes = _singular_values(run, name, free)
         arrays[f"singular_values({name})"] = sizes
         remarks += _singular_stretches(name, found.t, sizes)
-    report = (_freedoms(arrays["freedoms"]), *remarks, *found.notes)
-    return Result("kinematics", moving, "t", arrays, report, units=units)
+    report = (_freedoms(arrays["freedoms"]), *remarks, *found.notes, *watch.lines)
+    return watch.finished(Result("kinematics", moving, "t", arrays, report, units=units))
 
 
 def run_of(mechanism: Mechanism, motion: PrescribedMotion, tau: Array | None = None) -> Run:
@@ -240,19 +248,24 @@ def _freedoms(freedoms: Array) -> str:
 
 
 def workspace(
-    mechanism: Mechanism,
+    mechanism: Mechanism | str | PathLike[str],
     of: str,
     *,
     count: int = 2000,
     seed: int = 0,
     ranges: Mapping[str, Sequence[float]] | None = None,
+    values: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Return positions that the frame `of` can take: `count` poses, evenly spread over the joints.
 
     A joint moves between its limits, or a whole turn; `ranges` gives others, and must for sliding
     joints without limits. Arrays: q, `position` (m, 3) in world axes, `singular_values` (m, k). A
-    mechanism with loops is refused: give the motion of its drives to `kinematics`.
+    mechanism with loops is refused: give the motion of its drives to `kinematics`. `values` are
+    those of parameters. `progress` is called with the number of poses that are done, and of all;
+    Ctrl-C raises TaskInterrupted, with these.
     """
+    watch, mechanism = Watch(progress), with_values(mechanism, values)
     if is_bound(mechanism):
         remedy = "give the motion of its drives to chainform.kinematics"
         raise RunError(
@@ -262,19 +275,37 @@ def workspace(
     low, high = _ranges(mechanism, argument("ranges", ranges or {}).table())
     q = low + (high - low) * _spread(number, mechanism.nq, argument("seed", seed).whole())
     mechanism.frame(of)
-    rest = np.zeros((number, mechanism.nv))
-    run = run_of(mechanism, PrescribedMotion(np.arange(float(number)), q, rest, rest))
-    position = run.output(f"pose({of})")[:, :3, 3]
-    sizes = _singular_values(run, of, [np.eye(mechanism.nv)] * number)
+    position, sizes = _reached(mechanism, of, q, watch)
+    number, q = len(position), q[: len(position)]
     box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]
     reach = np.linalg.norm(position, axis=1)
     sides = ", ".join(f"{n} {a:.4g} to {b:.4g}" for n, (a, b) in zip("xyz", box, strict=True))
     ends = f"{reach.min():.4g} to {reach.max():.4g} m from the origin"
     beyond = f"{number} poses show no more than themselves: the boundary lies a little outside"
-    report = (f"box of the positions that were found, m: {sides}", f"{ends}; {beyond}")
+    report = (
+        f"box of the positions that were found, m: {sides}",
+        f"{ends}; {beyond}",
+        *watch.lines,
+    )
     arrays = {"sample": np.arange(float(number)), "q": q, "position": position}
     arrays["singular_values"] = sizes
-    return Result("workspace", mechanism, "sample", arrays, report, {"box": box}, {"position": "m"})
+    facts, units = {"box": box}, {"position": "m"}
+    return watch.finished(Result("workspace", mechanism, "sample", arrays, report, facts, units))
+
+
+def _reached(mechanism: Mechanism, of: str, q: Array, watch: Watch) -> tuple[Array, Array]:
+    """Return positions (m, 3) and singular values (m, k) of a frame in poses (m, nq)."""
+    outputs = [f"pose({of})", f"jacobian({of})"]
+    model, free = derive(mechanism, outputs), min(3, mechanism.nv)
+    position, sizes = np.zeros((len(q), 3)), np.zeros((len(q), free))
+    with watch.counting(len(q)):
+        for first in range(0, len(q), TOGETHER):
+            part = slice(first, first + TOGETHER)
+            found = model.evaluate(q=q[part])
+            position[part] = found[outputs[0]][:, :3, 3]
+            sizes[part] = np.linalg.svd(found[outputs[1]][:, :3], compute_uv=False)[:, :free]
+            watch.tell(min(first + TOGETHER, len(q)))
+    return position[: watch.done], sizes[: watch.done]
 
 
 def _ranges(mechanism: Mechanism, given: Given) -> tuple[Array, Array]:

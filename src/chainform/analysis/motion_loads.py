@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.drives import drives
 from chainform.analysis.forces import unknown_forces
-from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
+from chainform.analysis.interruption import Progress, Watch
+from chainform.analysis.motion import MotionOptions, MotionSource, motion_of, with_values
 from chainform.analysis.motion_kinematics import run_of
 from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion
@@ -29,35 +32,42 @@ Array = NDArray[np.float64]
 
 
 def inverse_dynamics(
-    mechanism: Mechanism,
+    mechanism: Mechanism | str | PathLike[str],
     motion: MotionSource,
     t: Any = None,
     driven: Sequence[str] | None = None,
     *,
     without: Sequence[str] = (),
     algorithm: str = "sorting",
+    progress: Progress | None = None,
     **options: Unpack[MotionOptions],
 ) -> Result:
     """Return what a prescribed motion needs: drives of joints, or forces that are left unknown.
 
-    `motion`, `t`, `start` and `smoothing` are those of `motion_of`; `driven` names joints with
-    drives, by default those with actuators, else the basic joints of loops, else all. Arrays: tau
-    (m, nv), power (m, nv), energy (m,), work (m,), sigma and multipliers of loops and constraints,
-    residual (m, nv), what nothing accounts for. A mechanism with unknown forces gives each of them
-    by its name in place of tau, and `algorithm` says how their equations are made: "sorting" while
-    they are built, or "differentiation" of the finished ones (Andrieiev and Dziuba 2023).
+    `motion`, `t`, `start` and `smoothing` are those of `motion_of`, `values` those of parameters;
+    `driven` names joints with drives, by default those with actuators, else the basic joints of
+    loops, else all. Arrays: tau (m, nv), power (m, nv), energy (m,), work (m,), sigma and
+    multipliers of loops and constraints, residual (m, nv), what nothing accounts for. A mechanism
+    with unknown forces gives each of them by its name in place of tau, and `algorithm` says how
+    their equations are made: "sorting" while they are built, or "differentiation" of the finished
+    ones (Andrieiev and Dziuba 2023); rank and row_rank tell how many of the forces and of the rows
+    are determined, `facts["rows"]` names these.
     `facts["loads"]` has peak, root mean square and largest power of each drive. `result.simulate()`
     is the direct problem with these forces, which gives the motion back.
+    Where loops are closed on the way, `progress` is called with the number of times that are done,
+    and of all; Ctrl-C then raises TaskInterrupted, with the motion up to there.
     """
-    found = motion_of(mechanism, motion, t, **options)
+    watch, mechanism = Watch(progress), with_values(mechanism, options.pop("values", None))
+    found = motion_of(mechanism, motion, t, watch=watch, **options)
+    found = replace(found, notes=(*found.notes, *watch.lines))
     if found.t.ndim != 1:
         raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
     if mechanism.unknowns:
         if driven is not None:
             remedy = "leave out driven, or the unknown forces of the file"
             raise RunError("forces are unknown already", element="driven", remedy=remedy)
-        return _unknown(mechanism, found, algorithm)
-    return _driven(mechanism, found, driven, without)
+        return watch.finished(_unknown(mechanism, found, algorithm))
+    return watch.finished(_driven(mechanism, found, driven, without))
 
 
 def _driven(
@@ -80,13 +90,19 @@ def _driven(
 
 
 def _unknown(mechanism: Mechanism, motion: PrescribedMotion, algorithm: str) -> Result:
-    found = unknown_forces(
-        mechanism, motion.t, motion.q, motion.qd, motion.qdd, algorithm=algorithm
-    )
-    arrays = {**_states(motion), **{name: found[name] for name in found.names}}
-    arrays |= {"multipliers": found.multipliers, "residual": found.residual}
-    loads = {name: _load(found[name], None, motion.t) for name in found.names}
-    return _result(mechanism, motion, arrays, (found.report,), {"kind": found.kind, "loads": loads})
+    states = (motion.t, motion.q, motion.qd, motion.qdd)
+    # What has no finite value is refused with its time.
+    with np.errstate(all="ignore"):
+        found = unknown_forces(mechanism, *states, algorithm=algorithm)
+    arrays = {"t": motion.t, **{name: found[name] for name in found.names}}
+    arrays |= {"multipliers": found.multipliers, **_states(motion), "residual": found.residual}
+    arrays |= {"rank": found.rank.astype(np.float64), "row_rank": found.row_rank.astype(np.float64)}
+    facts = {
+        "kind": found.kind,
+        "rows": list(found.rows),
+        "loads": {name: _load(found[name], None, motion.t) for name in found.names},
+    }
+    return _result(mechanism, motion, arrays, (found.report,), facts)
 
 
 def _states(motion: PrescribedMotion) -> dict[str, Array]:

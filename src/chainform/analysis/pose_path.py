@@ -8,13 +8,14 @@ the rates of least norm are integrated, so that poses, rates and accelerations b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.arm_branches import ClosedForm
+from chainform.analysis.interruption import Watch
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import least_rates
 from chainform.analysis.pose_search import NEAR_STEPS, PoseSearch
@@ -63,14 +64,24 @@ class PathFollower:
         """The equations of the search."""
         return self.search.equations
 
-    def follow(self, starts: Array) -> PosePath:
-        """Return the poses along the path, from poses near the first ones (branches, nq)."""
-        if self.form is not None:
-            return self._linked(self.form, starts)
-        times, count = self.targets.times, len(starts)
-        q = np.empty((len(times), count, self.equations.mechanism.nq))
-        reached = np.zeros((len(times), count), dtype=bool)
+    def follow(self, starts: Array, watch: Watch) -> PosePath:
+        """Return the poses along the path, from poses near the first ones (branches, nq).
+
+        Where Ctrl-C ends it, there are the poses up to then.
+        """
+        count = (len(self.targets.times), len(starts))
+        q, reached = np.empty((*count, self.equations.mechanism.nq)), np.zeros(count, dtype=bool)
+        with watch.counting(len(q)):
+            follow = self._linked if self.form is not None else self._stepped
+            for k in follow(starts, q, reached):
+                watch.tell(k + 1)
+        return PosePath(np.swapaxes(q[: watch.done], 0, 1), reached[: watch.done].T)
+
+    def _stepped(self, starts: Array, q: Array, reached: Mask) -> Iterator[int]:
+        """Fill in the poses (m, branches, nq) by steps in time; yield each place that is done."""
+        times = self.targets.times
         q[0], reached[0] = self.at(times[0], starts)
+        yield 0
         lost: Array = q[0].copy()
         for k in range(1, len(times)):
             q[k], reached[k] = self._step(q[k - 1], reached[k - 1], times[k - 1], times[k])
@@ -79,7 +90,11 @@ class PathFollower:
                     q[k - 1, b], lost[b], bool(reached[k - 1, b]), times[k - 1], times[k]
                 )
             lost = np.where(reached[k][:, np.newaxis], q[k], lost)
-        return PosePath(np.swapaxes(q, 0, 1), reached.T)
+            yield k
+
+    def until(self, count: int) -> PathFollower:
+        """Return the follower of so many first times."""
+        return replace(self, targets=replace(self.targets, times=self.targets.times[:count]))
 
     def corrected(self, q: Array) -> PosePath:
         """Return the path of poses near its own (m, nq), each corrected by Newton steps."""
@@ -89,13 +104,13 @@ class PathFollower:
         found[lost] = self.search.nearest(q[lost], self.targets.goals.take(lost))
         return PosePath(found[np.newaxis], good[np.newaxis])
 
-    def _linked(self, form: ClosedForm, starts: Array) -> PosePath:
-        """Return the path of branches of a closed form: at each time the next to the one before."""
+    def _linked(self, starts: Array, q: Array, reached: Mask) -> Iterator[int]:
+        """Fill in branches of a closed form: at each time the next to the one before."""
+        assert self.form is not None
         times, goals = self.targets.times, self.targets.goals
-        poses, good = form.branches(self.search, goals)
-        q = np.empty((len(times), len(starts), poses.shape[2]))
-        reached = np.zeros((len(times), len(starts)), dtype=bool)
+        poses, good = self.form.branches(self.search, goals)
         q[0], reached[0] = starts, good[0].any()
+        yield 0
         for k in range(1, len(times)):
             way = self._way(q[k - 1], times[k - 1], times[k]) * reached[k - 1][:, np.newaxis]
             predicted = self.equations.moved(q[k - 1], way)
@@ -107,7 +122,7 @@ class PathFollower:
             q[k] = np.where(reached[k][:, np.newaxis], found, q[k - 1])
             lost = np.flatnonzero(~reached[k])
             q[k, lost] = self.search.nearest(q[k, lost], goals.take(np.full(len(lost), k)))
-        return PosePath(np.swapaxes(q, 0, 1), reached.T)
+            yield k
 
     def _matched(self, q: Array, poses: Array) -> Array:
         """Return for each pose (b, nq) another of some (k, nq), the nearest pairs first."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.interruption import Watch
 from chainform.analysis.pose_equations import PoseEquations, Residuals
 from chainform.analysis.pose_steps import compiled_step, is_small, packed
 from chainform.analysis.pose_targets import PoseGoals
@@ -164,15 +165,24 @@ class PoseSearch:
 
     # --- many targets -------------------------------------------------------------------------
 
-    def solve(self, goals: PoseGoals, q: Array) -> FoundPoses:
-        """Return poses for all goals (m), the search beginning at q (m, nq)."""
-        parts = [
-            self._solve(goals.take(slice(k, k + CHUNK)), q[k : k + CHUNK])
-            for k in range(0, len(goals), CHUNK)
-        ]
+    def solve(self, goals: PoseGoals, q: Array, watch: Watch | None = None) -> FoundPoses:
+        """Return poses for all goals (m), the search beginning at q (m, nq).
+
+        A `watch` learns how far it has come; where Ctrl-C ends it, there are the first goals only.
+        """
+        watch = watch or Watch(takes_parts=False)
+        parts: list[tuple[Array, Mask, NDArray[np.int64]]] = []
+        with watch.counting(len(goals)):
+            for first in range(0, len(goals), CHUNK):
+                some = goals.take(slice(first, first + CHUNK))
+                parts.append(self._solve(some, q[first : first + CHUNK], watch))
+                watch.tell(first + len(some))
+        parts = parts[: -(-watch.done // CHUNK)]
         return FoundPoses(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
-    def _solve(self, goals: PoseGoals, q: Array) -> tuple[Array, Mask, NDArray[np.int64]]:
+    def _solve(
+        self, goals: PoseGoals, q: Array, watch: Watch
+    ) -> tuple[Array, Mask, NDArray[np.int64]]:
         found, least = q.copy(), np.full(len(q), np.inf)
         reached, starts = np.zeros(len(q), dtype=bool), np.ones(len(q), dtype=np.int64)
         target, pose, age = np.arange(len(q)), q.copy(), np.zeros(len(q), dtype=np.int64)
@@ -195,6 +205,7 @@ class PoseSearch:
             going = ~reached[target] & (~late | fresh)
             target, pose, age = target[going], pose[going], age[going]
             target, pose, age = self._more_starts(starts, target, pose, age, q)
+            watch.show(watch.done + len(q) - len(np.unique(target)))
         polished = found.copy()
         polished[reached] = self.polished(found[reached], goals.take(np.flatnonzero(reached)))
         return polished, reached, starts

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.arm_branches import ClosedForm
+from chainform.analysis.interruption import Watch
 from chainform.analysis.pose_equations import PoseEquations
 from chainform.analysis.pose_rates import inverse_of, smallest_share
 from chainform.analysis.pose_search import PoseSearch
@@ -51,6 +52,7 @@ class PoseProblem:
     branches: int | None
     start: Array
     form: ClosedForm | None
+    watch: Watch
 
     @property
     def equations(self) -> PoseEquations:
@@ -94,16 +96,18 @@ def single_poses(problem: PoseProblem) -> Result:
     bound_rows(problem, len(goals) * (MOST_BRANCHES if problem.form is not None else 1))
     if problem.branches == 1:
         return _one_each(problem, goals)
-    rows, which, lines = list[Array](), list[int](), search_lines(problem)
-    for k, poses in enumerate(_all_branches(problem, goals)):
-        rows.append(poses[: problem.branches])
-        which += [k] * len(rows[-1])
-    q = np.concatenate(rows)
-    counts = np.bincount(np.array(which, dtype=np.intp), minlength=len(goals))
+    rows, lines = list[Array](), search_lines(problem)
+    with problem.watch.counting(len(goals)):
+        for poses in _all_branches(problem, goals):
+            rows.append(poses[: problem.branches])
+            problem.watch.tell(len(rows))
+    q, goals = np.concatenate(rows[: problem.watch.done]), goals.take(slice(problem.watch.done))
+    counts = np.array([len(poses) for poses in rows[: len(goals)]])
+    which = np.repeat(np.arange(len(goals)), counts)
     problem.refuse_many_branches(problem.freedoms(q, goals.take(which)))
-    number = np.concatenate([np.arange(1.0, n + 1) for n in counts])
+    number = np.concatenate([np.arange(1.0, len(poses) + 1) for poses in rows[: len(goals)]])
     found = pose_arrays(problem, q, goals.take(which), np.ones(len(q), dtype=bool))
-    arrays = {"branch": number, "target": np.array(which) + 1.0, **found}
+    arrays: dict[str, Array] = {"branch": number, "target": which.astype(np.float64) + 1, **found}
     lines.append(
         f"branches: {len(q)} of {counted(len(goals), 'target')}, "
         f"{counts.min()} to {counts.max()} of each"
@@ -127,16 +131,18 @@ def _all_branches(problem: PoseProblem, goals: PoseGoals) -> Iterator[Array]:
 
 
 def _one_each(problem: PoseProblem, goals: PoseGoals) -> Result:
-    search, count = problem.search, len(goals)
-    start = np.tile(problem.start, (count, 1))
-    starts = np.ones(count, dtype=np.int64)
+    search, start = problem.search, np.tile(problem.start, (len(goals), 1))
+    starts = np.ones(len(goals), dtype=np.int64)
     if problem.form is not None:
         q, reached = _nearest_branch(problem, goals)
     elif problem.method == "dynamic":
-        q, reached = search.newton(pulled(search, problem.targets, problem.start).q, goals)
+        motion = pulled(search, problem.targets, problem.start, problem.watch)
+        q, reached = search.newton(motion.q, goals)
     else:
-        found = search.solve(goals, start)
+        found = search.solve(goals, start, problem.watch)
         q, reached, starts = found.q, found.reached, found.starts
+        goals, start = goals.take(slice(len(q))), start[: len(q)]
+    count = len(goals)
     places, others = np.flatnonzero(reached), np.flatnonzero(~reached)
     freedoms = problem.freedoms(q[places], goals.take(places))
     if freedoms and problem.choice in ("least_motion", "middle_range"):
@@ -216,10 +222,11 @@ def pose_result(
     lines: list[str],
     facts: dict[str, Any],
 ) -> Result:
-    """Return the result, with what is known of the method."""
+    """Return the result, with what is known of the method; TaskInterrupted where it is a part."""
     about = {"method": problem.method, "redundancy": problem.choice, **facts}
-    mechanism = problem.equations.mechanism
-    return Result("inverse_kinematics", mechanism, rows, arrays, tuple(lines), about, UNITS)
+    mechanism, report = problem.equations.mechanism, (*lines, *problem.watch.lines)
+    result = Result("inverse_kinematics", mechanism, rows, arrays, report, about, UNITS)
+    return problem.watch.finished(result)
 
 
 def search_lines(problem: PoseProblem) -> list[str]:

@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.interruption import Watch
 from chainform.analysis.pose_search import PoseSearch
 from chainform.analysis.pose_targets import PoseGoals, PoseTargets
 
@@ -47,8 +48,11 @@ class SpringMotion:
     steps: int
 
 
-def pulled(search: PoseSearch, targets: PoseTargets, start: Array) -> SpringMotion:
-    """Return the motion along a path, or to each of several targets, from a pose (nq,)."""
+def pulled(search: PoseSearch, targets: PoseTargets, start: Array, watch: Watch) -> SpringMotion:
+    """Return the motion along a path, or to each of several targets, from a pose (nq,).
+
+    Where Ctrl-C ends a path, there are the poses up to then.
+    """
     times = targets.times
     span = float(times[-1] - times[0]) if targets.is_path else 0.0
     spring = _Spring(search, FREQUENCY / (span or 1.0), _inertia(search, start))
@@ -58,14 +62,17 @@ def pulled(search: PoseSearch, targets: PoseTargets, start: Array) -> SpringMoti
         return SpringMotion(q, steps)
     q, x = spring.settled(targets.at(times[:1]), start[np.newaxis])
     rows = [q]
-    for before, after in pairwise(times.tolist()):
-        count = spring.steps_of(after - before)
-        h = (after - before) / count
-        for k in range(count):
-            q, x = spring.step(targets, before + k * h, h, q, x)
-        steps += count
-        rows.append(q)
-    return SpringMotion(np.concatenate(rows), steps)
+    with watch.counting(len(times)):
+        watch.tell(1)
+        for before, after in pairwise(times.tolist()):
+            count = spring.steps_of(after - before)
+            h = (after - before) / count
+            for k in range(count):
+                q, x = spring.step(targets, before + k * h, h, q, x)
+            steps += count
+            rows.append(q)
+            watch.tell(len(rows))
+    return SpringMotion(np.concatenate(rows[: watch.done]), steps)
 
 
 def _inertia(search: PoseSearch, start: Array) -> float:

@@ -23,13 +23,13 @@ from chainform.analysis.constraint_values import ClosureRows, RowValues
 from chainform.analysis.drives import driven_rates
 from chainform.analysis.forces import UnknownForces, solved
 from chainform.analysis.linear_variables import WRENCH
+from chainform.analysis.motion import with_values
 from chainform.analysis.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted, finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive, names_in
-from chainform.readers import read
-from chainform.simulation import assemble, parameters_of
+from chainform.simulation import assemble
 
 Array = NDArray[np.float64]
 
@@ -65,8 +65,7 @@ def statics(  # noqa: PLR0913, a front door
     residual (what no force accounts for), rank. `facts` has the kind: exact, least norm or least
     squares. `result.run` has reactions in the joints and all other quantities.
     """
-    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    source = parameters_of(source, values).mechanism
+    source = with_values(mechanism, values)
     given = argument("forces", {} if forces is None else forces)
     if given.table().value:
         with given.translate_errors():

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.interruption import Watch
 from chainform.analysis.motion_sources import law_graph
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
@@ -61,13 +62,15 @@ def complete(
     *,
     t: Any = 0.0,
     start: Any = None,
+    watch: Watch | None = None,
 ) -> PrescribedMotion:
     """Return q, qd and qdd of all coordinates, given those of the basic ones.
 
     `basic` has numbers or arrays (m,) by name, `rates` and `accelerations` the same for their
     derivatives, zero where they are left out; or `basic` has laws of t, {"crank": "2*t"}, which are
     differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
-    it decides in which of several ways the loops close.
+    it decides in which of several ways the loops close. A `watch` learns how far it has come;
+    where Ctrl-C ends it, the motion has the states up to then.
     """
     times = finite_array("t", t)
     by_law = any(isinstance(value, str) for value in basic.values())
@@ -80,7 +83,10 @@ def complete(
     moments = np.broadcast_to(times, shape).ravel()
     columns = [_columns(mechanism, table, count) for table in given]
     _refuse_others(mechanism, columns)
-    q = _poses(mechanism, list(basic), columns[0], moments, start)
+    q = _poses(mechanism, columns[0], moments, start, watch or Watch(takes_parts=False))
+    if len(q) < count:
+        shape, moments = (len(q),), moments[: len(q)]
+        columns = [{rate: x[: len(q)] for rate, x in table.items()} for table in columns]
     qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
     q, qd, qdd = (x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd))
     return PrescribedMotion(moments.reshape(shape), q, qd, qdd)
@@ -123,34 +129,38 @@ def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[di
 
 
 def _poses(
-    mechanism: Mechanism, names: list[str], basic: dict[int, Array], t: Array, start: Any
+    mechanism: Mechanism, basic: dict[int, Array], t: Array, start: Any, watch: Watch
 ) -> Array:
-    """Return q (m, nq), each pose found from the one before."""
+    """Return q (m, nq), each pose found from the one before; up to then where Ctrl-C came."""
     places = {rate: coordinate_of(mechanism, rate) for rate in basic}
     fixed = [mechanism.coordinates[place] for place in places.values()]
     free = free_rates(mechanism, fixed)
-    q = np.zeros((len(t), mechanism.nq))
-    for k, moment in enumerate(t):
-        gaps = ConstraintResiduals(mechanism, float(moment))
-        if k == 0:
-            pose = initial_state(mechanism, start, None)[: mechanism.nq]
-            pose[list(places.values())] = [x[0] for x in basic.values()]
-            q[0] = assemble(mechanism, pose, fixed, t=float(moment))
-            continue
-        step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
-        found, size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
-        if not size <= CLOSED:
-            raise RunError(
-                f"the loops cannot be closed at t = {moment:.6g} s with "
-                + ", ".join(
-                    f"{name} = {x[k]:.6g}" for name, x in zip(names, basic.values(), strict=True)
-                ),
-                file=mechanism.file,
-                element="basic",
-                remedy="the motion leaves the range of the linkage, or its times are too far apart",
-            )
-        q[k] = found
-    return q
+    q, gaps = np.zeros((len(t), mechanism.nq)), ConstraintResiduals(mechanism)
+    with watch.counting(len(t)):
+        for k, moment in enumerate(t):
+            if k == 0:
+                pose = initial_state(mechanism, start, None)[: mechanism.nq]
+                pose[list(places.values())] = [x[0] for x in basic.values()]
+                q[0] = assemble(mechanism, pose, fixed, t=float(moment))
+            else:
+                step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
+                gaps.t = float(moment)
+                q[k], size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
+                if not size <= CLOSED:
+                    raise _open(mechanism, float(moment), {r: x[k] for r, x in basic.items()})
+            watch.tell(k + 1)
+    return q[: watch.done] if watch.came else q
+
+
+def _open(mechanism: Mechanism, t: float, basic: Mapping[int, float]) -> RunError:
+    """Return the error of loops that do not close."""
+    values = ", ".join(f"{mechanism.rates[rate]} = {x:.6g}" for rate, x in basic.items())
+    return RunError(
+        f"the loops cannot be closed at t = {t:.6g} s with {values}",
+        file=mechanism.file,
+        element="basic",
+        remedy="the motion leaves the range of the linkage, or its times are too far apart",
+    )
 
 
 def _predicted(

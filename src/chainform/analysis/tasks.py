@@ -14,9 +14,9 @@ names lie in its folder.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium_continuation import equilibrium_path
 from chainform.analysis.equilibrium_search import equilibria
+from chainform.analysis.interruption import Progress
 from chainform.analysis.inverse_poses import inverse_kinematics
 from chainform.analysis.motion_kinematics import kinematics, workspace
 from chainform.analysis.motion_loads import inverse_dynamics
@@ -48,6 +49,8 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "equilibrium_path": equilibrium_path,
 }
 """The function of each task."""
+WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(task).parameters)
+"""Tasks that tell how far they have come."""
 SYNTAXES = {".toml": "toml", ".json": "json"}
 COMMON = ("task", "mechanism", "store", "name", *FREE_TEXT)
 MOST = 10_000_000
@@ -79,19 +82,26 @@ class Task:
         """Return the task of a table of the same words; `mechanism` may be one."""
         return _task(Given(table, "task").table().at(""), Path(), Source(None))
 
-    def run(self) -> Result:
-        """Return what the task finds."""
+    def run(self, progress: Progress | None = None) -> Result:
+        """Return what the task finds.
+
+        `progress` is called with how much is done and how much there is. Ctrl-C raises
+        TaskInterrupted where a part is done; statics has no parts.
+        """
+        more = {"progress": progress} if self.name in WATCHED else {}
         try:
-            return TASKS[self.name](self.mechanism, **self.arguments)
+            return TASKS[self.name](self.mechanism, **self.arguments, **more)
         except Error as problem:
             problem.file = problem.file or self.file
             raise
 
 
-def analyse(task: str | PathLike[str] | Mapping[str, object]) -> Result:
+def analyse(
+    task: str | PathLike[str] | Mapping[str, object], *, progress: Progress | None = None
+) -> Result:
     """Return the result of a task, which is a TOML or JSON file, or a table of the same words."""
     chosen = Task.read(task) if isinstance(task, str | PathLike) else Task.of(task)
-    return chosen.run()
+    return chosen.run(progress)
 
 
 def _task(table: Given, folder: Path, source: Source) -> Task:
@@ -104,7 +114,7 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
         found = origin_of(table, source, folder, None).mechanism
     entries = {key: entry for key, entry in given.items() if key in words}
     values = {key: _argument(key, entry, folder) for key, entry in entries.items()}
-    for key, parameter in list(inspect.signature(TASKS[name]).parameters.items())[1:]:
+    for key, parameter in list(signature(TASKS[name]).parameters.items())[1:]:
         is_one = parameter.kind is not parameter.VAR_KEYWORD
         if is_one and parameter.default is parameter.empty and key not in values:
             raise table.at(key).error(f"the task {name} needs it", f"give {key}")
@@ -117,7 +127,7 @@ def arguments_of(task: str) -> tuple[str, ...]:
     """Return the words of a task: the arguments of its function, `times` in place of t."""
     function = TASKS[task]
     names: list[str] = []
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+    for name, parameter in list(signature(function).parameters.items())[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             (options,) = get_args(get_type_hints(function)[name])
             names += options.__annotations__

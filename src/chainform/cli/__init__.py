@@ -17,10 +17,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from chainform.cli.entry import run
 
         return run(sys.argv[1:] if argv is None else argv, interruption)
-    except BaseException:
+    except BaseException as problem:
         if not interruption.came:
             raise
-        interruption.tell()
+        interruption.tell(problem)
         return INTERRUPTED
     finally:
         interruption.leave()

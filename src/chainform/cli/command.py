@@ -20,7 +20,6 @@ SUMMARIES = {
     "count": "count the operations of each output",
     "compare": "derive with every formulation and compare",
     "compile": "compile the outputs to machine code and time them",
-    "forces": "find unknown forces along a motion",
     "analyse": "carry out a task that a file describes",
     "kinematics": "find positions, velocities and accelerations along a motion",
     "workspace": "find where a frame can be",

@@ -50,7 +50,7 @@ def run(arguments: Sequence[str], interruption: Interruption) -> int:
         if "--debug" in arguments:
             traceback.print_exc()
         if interruption.came or isinstance(problem, KeyboardInterrupt):
-            interruption.tell()
+            interruption.tell(problem)
             return INTERRUPTED
         _complain(problem)
         if isinstance(problem, OSError):

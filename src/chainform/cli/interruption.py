@@ -47,12 +47,17 @@ class Interruption:
         if not issubclass(problem.exc_type, KeyboardInterrupt):
             self._unraisable(problem)
 
-    def tell(self) -> None:
-        """Say that the command was interrupted; what was not printed yet is left out."""
+    def tell(self, problem: BaseException) -> None:
+        """Say that the command was interrupted; what was not printed yet is left out.
+
+        A KeyboardInterrupt of a command may say what is done.
+        """
+        is_own = type(problem) is KeyboardInterrupt and problem.args
+        text = f": {problem}" if is_own else ""
         self.came = self._is_reported = True
         if sys.stderr is not None:
             with suppress(OSError, ValueError):
-                print("chainform: interrupted", file=sys.stderr, flush=True)
+                print(f"chainform: interrupted{text}", file=sys.stderr, flush=True)
         if self.until_the_end:
             drop_stdout()
 

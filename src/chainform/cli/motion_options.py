@@ -146,7 +146,7 @@ def option_errors(given: Mapping[str, Any]) -> Generator[None]:
         head, comma, rest = (problem.element or "").partition(", ")
         if head not in given:
             raise
-        option = f"--{NAMES.get(head, head)}{comma}{rest}"
+        option = f"--{NAMES.get(head, head).replace('_', '-')}{comma}{rest}"
         raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
 
 

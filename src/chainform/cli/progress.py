@@ -1,4 +1,4 @@
-"""Progress on a terminal: of motions, and of a search for fewer operations."""
+"""Progress on a terminal: of motions, of tasks, and of a search for fewer operations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
+from chainform.analysis import Progress as TaskProgress
 from chainform.graph import Graph, cost
 from chainform.search import DEFAULT_SECONDS, seconds_of
 from chainform.search import Progress as SearchProgress
@@ -24,6 +25,7 @@ PATIENCE = 0.5
 """So long (s) a motion may take before anything is shown."""
 
 TIME, MOTIONS = "t = {t:.6g} of {last:g} s", "{t:.0f} of {last:.0f} motions"
+STEPS = "{t:.0f} of {last:.0f}"
 """How far it has come: a format of t."""
 
 
@@ -47,7 +49,8 @@ class Bar:
                 return
             self.progress = self._started()
         task = self.progress.task_ids[0]
-        self.progress.update(task, completed=t - self.span[0], words=self._text(t))
+        first, last = self.span
+        self.progress.update(task, completed=t - first, total=last - first, words=self._text(t))
 
     def _started(self) -> Progress:
         from rich.console import Console
@@ -80,7 +83,7 @@ def motion_progress(
     name: str, span: tuple[float, float], words: str = TIME, *, quiet: bool = False
 ) -> Generator[Reporter | None]:
     """Yield the reporter of a motion, or of many; none where nobody would see it."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    if quiet or not _is_seen():
         yield None
         return
     bar = Bar(name, span, words)
@@ -88,6 +91,29 @@ def motion_progress(
         yield bar.show
     finally:
         bar.stop()
+
+
+@contextmanager
+def task_progress(name: str) -> Generator[TaskProgress | None]:
+    """Yield the reporter of a task, what comes before it counted; none where nobody sees it."""
+    if not _is_seen():
+        yield None
+        return
+    bar = Bar(name, (0.0, 1.0), STEPS)
+    bar.began = monotonic()
+
+    def show(done: int, total: int) -> None:
+        bar.span = (0.0, float(total))
+        bar.show(done)
+
+    try:
+        yield show
+    finally:
+        bar.stop()
+
+
+def _is_seen() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 # --- a search -----------------------------------------------------------------------------------

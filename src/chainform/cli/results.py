@@ -19,7 +19,7 @@ from chainform.mechanism import Mechanism
 from chainform.model import Model, Recorded
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation import BatchRun, Run, Scenario, form_of
+from chainform.simulation import BatchRun, Run, Scenario, form_of, write_record
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")
@@ -123,7 +123,7 @@ def is_resumed(args: Namespace, name: str) -> bool:
 
 @dataclass
 class Checkpoint:
-    """Writes a run that is not at its end; a complete one that was there before stays.
+    """Writes a run or result that is not at its end; a complete one that was there stays.
 
     `earlier` are files that were there at the start, of other runs: what is not complete goes
     next to them.
@@ -135,8 +135,8 @@ class Checkpoint:
     written: list[str] = field(default_factory=list[str])
     """Where it was written the last time."""
 
-    def __call__(self, part: Run) -> None:
-        """Write a part of a motion to all files; without its outputs, where these are the trouble.
+    def __call__(self, part: Run | Result) -> None:
+        """Write a part of it to all files; without its outputs, where these are the trouble.
 
         Raises the first error, after everything has been tried.
         """
@@ -150,9 +150,9 @@ class Checkpoint:
         if troubles:
             raise troubles[0]
 
-    def _write(self, part: Run, file: str) -> None:
+    def _write(self, part: Run | Result, file: str) -> None:
         try:
-            part.save(file, self.outputs)
+            write_record(form_of(file), part.record(self.outputs), part.mechanism, file)
         except Error:
             if not self.outputs:
                 raise

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
-from chainform.analysis import PathInterrupted, Result
+from chainform.analysis import Result, TaskInterrupted
 from unit.analysis.spring_linkage import FourBar, wrapped
 
 Array = NDArray[np.float64]
@@ -237,19 +237,22 @@ def test_the_result_is_written_drawn_and_knows_no_single_value(tmp_path: Path) -
 
 
 def test_progress_is_told_and_an_interruption_leaves_what_there_is() -> None:
-    seen: list[tuple[int, float]] = []
+    seen: list[tuple[int, int]] = []
 
-    def progress(count: int, value: float) -> None:
-        seen.append((count, value))
-        if count == 7:
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done == 7:
             raise KeyboardInterrupt
 
-    with pytest.raises(PathInterrupted) as caught:
+    with pytest.raises(TaskInterrupted) as caught:
         cf.equilibrium_path(column(), "m", (0.5, 3), progress=progress)
     part = caught.value.result
     assert len(part) == 7
-    assert np.allclose(part["parameter"], [value for _, value in seen])
-    assert "interrupted" in part.facts["endings"]
+    assert seen == [(count, 2000) for count in range(1, 8)]
+    whole = cf.equilibrium_path(column(), "m", (0.5, 3))
+    assert np.array_equal(part["parameter"], whole["parameter"][:7])
+    assert part.facts["endings"] == ["interrupted: 7 of 2000 are done"]
+    assert str(caught.value) == "7 of 2000 are done"
 
 
 def test_the_number_of_points_is_bounded() -> None:

@@ -277,3 +277,37 @@ def test_arguments_are_those_of_the_functions() -> None:
     for task in TASKS:
         assert "mechanism" not in arguments_of(task)
     assert "times" in arguments_of("kinematics")
+
+
+EVERY_TASK: dict[str, dict[str, Any]] = {
+    "kinematics": {"motion": {"crank": "3*t"}, "times": [0, 0.1, 0.2], "start": [0, 0.5, 1.2]},
+    "workspace": {"of": "gripper", "count": 20},
+    "inverse_dynamics": {"motion": {"crank": "t"}, "times": [0, 0.1, 0.2], "start": [0, 0.5, 1.2]},
+    "inverse_kinematics": {"targets": {"gripper": [0.9, 0.3, 0.8]}},
+    "statics": {"q": {"crank": 0.4}},
+    "equilibria": {"starts": 20},
+    "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "points": 5},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_has_arrays_table_plot_report_and_a_place_in_the_store(
+    task: str, tmp_path: Path
+) -> None:
+    file = "six_axis_arm" if task in ("workspace", "inverse_kinematics") else "four_bar"
+    mechanism = cf.read(ROOT / "examples" / f"{file}.toml")
+    found = cf.analyse({"task": task, "mechanism": mechanism, **EVERY_TASK[task]})
+    assert found.task == task
+    assert found["q"].shape == (len(found), mechanism.nq)
+    assert len(found.table().splitlines()) == min(len(found), 25) + 1
+    assert found.report
+    found.plot(file=tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
+    with cf.open_store(tmp_path / "models.db") as store:
+        store.save(cf.derive(mechanism, ["tau"]), "model")
+        store.save_run(found, "model", "result")
+        again = Result.load(store.run("model", "result"))
+    assert (again.task, again.report, again.rows) == (task, found.report, found.rows)
+    for name, array in found.arrays.items():
+        np.testing.assert_array_equal(again[name], array)

@@ -155,7 +155,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("--outputs", "inverse_dynamics", "constrained_dynamics", "--json"),
     "eval": ("--at", STATE, "--json"),
     "linearise": ("--at", '{"q": [0.1, 0.2, 0.3], "qd": [1, 2, 3], "t": 0.5}', "--json"),
-    "forces": ("--motion", MOTION, "--times", "0:1:3", "--values", "free=2", "--json"),
+    "inverse-dynamics": ("--motion", MOTION, "--times", "0:1:3", "--values", "free=2", "--json"),
 }
 
 

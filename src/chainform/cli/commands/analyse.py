@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
-from chainform.analysis import TASKS, Task, arguments_of
+from chainform.analysis import TASKS, Result, Task, TaskInterrupted, arguments_of
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
+from chainform.cli.motion_options import option_errors
+from chainform.cli.options import parameter_values
 from chainform.cli.printing import Page, Report
+from chainform.cli.progress import task_progress
 from chainform.cli.results import (
+    Checkpoint,
     add_results,
     check_pictures,
     check_store,
@@ -24,7 +30,10 @@ from chainform.cli.results import (
 )
 from chainform.cli.run_report import result_document, show_result, show_written
 from chainform.cli.states import read_json
+from chainform.cli.store import exists
 from chainform.errors import ReadError
+from chainform.given import Given
+from chainform.mechanism import Reader
 from chainform.pipeline import derive
 
 HELP = {
@@ -37,7 +46,7 @@ HELP = {
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
     "driven": "joints with drives",
-    "values": "numbers of parameters",
+    "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
     "seed": "of random numbers",
 }
@@ -80,7 +89,9 @@ def run_task(task: str, args: Namespace) -> Report:
     """Carry out one task with the options of the command line."""
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
-    return _reported(args, Task.of({"task": task, "mechanism": read_chosen(args), **given}))
+    mechanism = read_chosen(args)
+    with option_errors(given):
+        return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 
 def _value(name: str, text: str) -> Any:
@@ -92,7 +103,16 @@ def _value(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        return text
+        return _numbers(text) if name == "values" else text
+
+
+def _numbers(text: str) -> dict[str, float]:
+    """Return numbers of parameters, written m=250,c=1/3."""
+    pairs = parameter_values(text.split(","), "--values")
+    return {
+        name: float(Reader().fraction(Given(number, f"--values, {name[:60]}")))
+        for name, number in pairs.items()
+    }
 
 
 def _times(text: str) -> dict[str, Any] | list[float]:
@@ -110,7 +130,7 @@ def _reported(args: Namespace, task: Task) -> Report:
     files = result_files(args)
     check_pictures(args)
     check_store(args, task.mechanism)
-    result = task.run()
+    result = _computed(task, files)
     for file in files:
         result.save(file)
     written = [*files, *draw_pictures(args, result)]
@@ -133,6 +153,20 @@ def _reported(args: Namespace, task: Task) -> Report:
     return Report(document, show)
 
 
+def _computed(task: Task, files: Sequence[str]) -> Result:
+    """Return what a task finds; where Ctrl-C ends it, what is done by then is written."""
+    earlier = [file for file in files if exists(Path(file))]
+    title = f"{task.mechanism.name}, {task.name.replace('_', ' ')}"
+    try:
+        with task_progress(title) as progress:
+            return task.run(progress)
+    except TaskInterrupted as stop:
+        checkpoint = Checkpoint(files, (), earlier)
+        checkpoint(stop.result)
+        where = f", in {', '.join(checkpoint.written)}" if files else "; --out FILE.csv saves them"
+        raise KeyboardInterrupt(f"{stop}{where}") from None
+
+
 def _task_command(task: str) -> Command:
     words = (cast("str", TASKS[task].__doc__) or "").splitlines()[0]
     return Command(
@@ -146,7 +180,8 @@ def _task_command(task: str) -> Command:
 COMMANDS = {
     "analyse": Command(
         usage="TASK.toml [--out FILE.csv] [--plot FILE.svg] [--save MODEL]",
-        description="Carry out a task of a file: kinematics, inverse problems, statics.",
+        description="Carry out a task of a file: kinematics, inverse problems, statics. Ctrl-C\n"
+        "ends it early: what is done is written to the files of --out, and the exit code is 130.",
         add_options=add_options,
         run=run,
     ),

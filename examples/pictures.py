@@ -1,6 +1,6 @@
 """Make the pictures of docs/examples.md: one motion after another, as figures and stills.
 
-    python examples/pictures.py            # all scenarios
+    python examples/pictures.py            # all scenarios, and the arm that writes
     python examples/pictures.py pendulum   # one of them
 
 Pictures come out the same each time, so only those change whose scenario has changed.
@@ -11,9 +11,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
+
+from chainform.analysis import Result, analyse
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 
 ROOT = Path(__file__).parents[1]
+WRITING = ROOT / "examples" / "tasks" / "stanford_writing.toml"
+BOARD = 1.095
+"""Where the tip of the writing arm touches its board: y, m."""
 SCENARIOS = ROOT / "examples" / "scenarios"
 TARGET = ROOT / "docs" / "pictures"
 
@@ -39,6 +45,8 @@ def main(names: list[str]) -> None:
     for path in sorted(SCENARIOS.glob("*.toml")):
         if not names or path.stem in names:
             print(write_picture(path.stem, run_of(path)).relative_to(ROOT))
+    if not names or WRITING.stem in names:
+        print(write_writing(analyse(WRITING)).relative_to(ROOT))
 
 
 def run_of(path: Path) -> Run | BatchRun:
@@ -55,6 +63,21 @@ def write_picture(name: str, run: Run | BatchRun, folder: Path = TARGET) -> Path
     else:
         file = folder / f"{name}.png"
         run.picture(file=file, size=(640, 420))
+    return file
+
+
+def strokes_of(path: Result) -> list[tuple[float, float]]:
+    """Return the times between which the tip of the writing arm is on the board."""
+    down = path.run.output("pose(C)")[:, 1, 3] > BOARD
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(int)))
+    return [(path["t"][a], path["t"][b - 1]) for a, b in changes.reshape(-1, 2)]
+
+
+def write_writing(path: Result, folder: Path = TARGET) -> Path:
+    """Write the picture of the writing arm and of its strokes, and return where it is."""
+    file = folder / f"{WRITING.stem}.png"
+    strokes = strokes_of(path)
+    path.picture(file=file, size=(640, 420), ghosts=0, view=(-75, 12), stretches=strokes)
     return file
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.analysis import complete, drives
+from chainform.analysis import analyse, complete, drives, inverse_dynamics
 from chainform.mechanism.pose import float_vector
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 from zoo import reference_data
@@ -195,3 +195,18 @@ def test_every_scenario_has_its_picture_on_the_page() -> None:
         assert f"`{name}.toml`" in page
         pictures = [f"pictures/{name}{ending}" for ending in (".png", ".svg")]
         assert any(f"]({picture})" in page and (docs / picture).is_file() for picture in pictures)
+
+
+def test_the_stanford_arm_writes_and_its_forces_give_the_first_stroke_back() -> None:
+    """Nine strokes on the board; the open loop is unstable, so only the first is compared."""
+    path = analyse(FOLDER.parent / "tasks" / "stanford_writing.toml")
+    assert path["reached"].all()
+    tip = path.run.output("pose(C)")[:, :3, 3]
+    down = np.concatenate([[False], tip[:, 1] > 1.095, [False]])
+    assert np.count_nonzero(np.diff(down.astype(int)) == 1) == 9
+    assert tip[:, 1].max() < 1.105
+    forces = inverse_dynamics(path.mechanism, path)
+    assert abs(forces["residual"]).max() < 1e-8
+    first = path["t"] <= 1
+    again = forces.simulate(t=(0, 1), t_eval=path["t"][first])
+    np.testing.assert_allclose(again.q, path["q"][first], atol=1e-2)

@@ -65,8 +65,15 @@ class Stroke:
 class Painter:
     """Paints the frames of one film in a size in pixels, with the path of a point."""
 
-    def __init__(self, film: Film, size: tuple[int, int], trace: Point | None) -> None:
+    def __init__(
+        self,
+        film: Film,
+        size: tuple[int, int],
+        trace: Point | None,
+        stretches: Sequence[tuple[float, float]] | None = None,
+    ) -> None:
         self.film = film
+        self.stretches = stretches
         self.size = size
         self.image = library("PIL.Image", "drawing pictures", "plot")
         self.draw = library("PIL.ImageDraw", "drawing pictures", "plot")
@@ -130,12 +137,19 @@ class Painter:
         return strokes
 
     def _path(self, camera: Camera, k: int) -> list[Stroke]:
-        """Return the trace up to frame k, fading with age."""
+        """Return the trace up to frame k, fading with age; chosen stretches of it do not fade."""
         if self.trace is None or k == 0:
             return []
         shares = OLD * (1 - np.arange(k + 1) / k)
         shades = [colours.mixed(colours.TRACE, PAPER, float(share)) for share in shares]
-        return _pieces(self.trace[: k + 1], camera, shades, self._width)
+        if self.stretches is None:
+            return _pieces(self.trace[: k + 1], camera, shades, self._width)
+        strokes: list[Stroke] = []
+        for start, end in self.stretches:
+            first, last = np.searchsorted(self.film.times[: k + 1], (start, end))
+            ink = [colours.TRACE] * int(last - first)
+            strokes += _pieces(self.trace[first:last], camera, ink, self._width)
+        return strokes
 
 
 def _pieces(points: Array, camera: Camera, shades: list[str], width: int) -> list[Stroke]:
@@ -240,7 +254,7 @@ def soft_shadow(image: Any, film: Film, camera: Camera, faces: Faces) -> None:
 # --- one picture ----------------------------------------------------------------------------------
 
 
-def picture(
+def picture(  # noqa: PLR0913, a front door
     run: Drawable,
     file: str | PathLike[str] | None = None,
     *,
@@ -249,17 +263,20 @@ def picture(
     size: tuple[int, int] = (800, 600),
     view: Angles | None = None,
     trace: str | bool = True,
+    stretches: Sequence[tuple[float, float]] | None = None,
 ) -> Image:
     """Return a picture of a motion and write it to `file` (png), if one is given.
 
     It shows the mechanism at the time `t`, its end unless given, and at even times before as
     `ghosts`. `size` is in pixels; `view` and `trace` are those of `animate`.
+    `stretches` are pairs of times between which the path of the point is drawn, in place of all of
+    it: those in which a pen is down.
     """
     path = target_file("a picture", file, ".png")
     film = film_of(run, FINE_RATE, MOST_STEPS, view)
     at = len(film.times) - 1 if t is None else int(np.argmin(np.abs(film.times - t)))
     before = np.linspace(0, at, max(ghosts, 0) + 1)[:-1]
-    painter = Painter(film, size, film.traced(trace))
+    painter = Painter(film, size, film.traced(trace), stretches)
     image = painter.picture(at, ghosts=[round(float(k)) for k in before])
     if path is not None:
         data = BytesIO()

@@ -69,8 +69,13 @@ class ClosureRows:
         found = evaluate_states(self.graph, self.mechanism, states, given, None)
         return RowValues(**{item.name: found[item.name] for item in fields(RowValues)})
 
-    def check(self, at: RowValues, t: Any, qd: Array, qdd: Array) -> None:
-        """Refuse a motion that does not fit: RunError tells where, when and by how much."""
+    def check(
+        self, at: RowValues, t: Any, qd: Array, qdd: Array, *, may_touch: bool = False
+    ) -> None:
+        """Refuse a motion that does not fit: RunError tells where, when and by how much.
+
+        Where forces do not matter it may touch unilateral constraints, but not pass them.
+        """
         drift = at.rates - np.einsum("...ij,...j->...i", at.J, qd)
         change = np.einsum("...ij,...j->...i", at.J, qdd)
         reach, flow = np.abs(at.J), np.abs(drift)
@@ -104,9 +109,15 @@ class ClosureRows:
             largest = np.max(terms, axis=-1, keepdims=True, initial=0.0)
             size = np.maximum(np.maximum(terms, 1e-3 * largest), smallest)
             self._check_level(level, left, size, t)
-        if at.gaps.size and np.min(at.gaps) < CONSISTENT:
+        if at.gaps.size and np.min(at.gaps) < (-CONSISTENT if may_touch else CONSISTENT):
             place = np.unravel_index(int(np.argmin(at.gaps)), at.gaps.shape)
             name = self.barriers[int(place[-1])]
+            if may_touch:
+                raise self._refusal(
+                    f"{name!r} is passed{_when(t, at.gaps.shape[:-1], place[:-1])}: its law is "
+                    f"{at.gaps[place]:.3g} there",
+                    "correct the motion, or leave out the constraint",
+                )
             raise self._refusal(
                 f"{name!r} touches or is passed{_when(t, at.gaps.shape[:-1], place[:-1])}: its law "
                 f"is {at.gaps[place]:.3g} there, and what pushes is not known",

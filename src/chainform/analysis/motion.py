@@ -23,7 +23,7 @@ from chainform.analysis.result import Result
 from chainform.analysis.supplementary import PrescribedMotion, complete
 from chainform.errors import RunError
 from chainform.formulations import is_bound
-from chainform.given import Given, finite_array, real_array
+from chainform.given import Given, argument, finite_array, real_array
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
 from chainform.model import evaluate_states
@@ -78,9 +78,15 @@ def motion_of(
         raise RunError("a motion by laws needs times", element="t", remedy=remedy)
     if all(_is_law(source) for source in sources.values()) and len(sources) == mechanism.nv:
         return _motion_by_laws(mechanism, table.value, t, values)
-    return _motion_by_sources(
-        mechanism, sources, finite_array("t", t), values, (start, smoothing, watch)
-    )
+    times = finite_array("t", t)
+    _refuse_no_times(times)
+    wanted = None if smoothing is None else argument("smoothing", smoothing).number(least=0)
+    return _motion_by_sources(mechanism, sources, times, values, (start, wanted, watch))
+
+
+def _refuse_no_times(t: Array) -> None:
+    if not t.size:
+        raise RunError("there are no times", element="t", remedy="give at least one")
 
 
 LAWS = 'write {"phi": "0.3*sin(t)"}'
@@ -161,6 +167,8 @@ def _motion_by_sources(
     notes = tuple(f"{name}: {one.note}" for name, one in found.items() if one.note)
     if not is_bound(mechanism):
         _by_place(mechanism, dict.fromkeys(sources, 0))
+    elif values:
+        mechanism = parameters_of(mechanism, values).mechanism
     tables = [
         {name: getattr(one, part) for name, one in found.items()}
         for part in ("values", "rates", "accelerations")
@@ -211,9 +219,10 @@ def _motion_by_laws(
     mechanism: Mechanism, laws: Mapping[str, object], t: Any, values: Mapping[str, Any] | None
 ) -> PrescribedMotion:
     """Return the motion of laws of all coordinates; times and parameters may be a batch."""
+    times = real_array("t", t)
+    _refuse_no_times(times)
     graph = motion_graph(mechanism, laws)
     found = _evaluated(mechanism, graph, t, values)
-    times = real_array("t", t)
     sizes = [np.shape(value) for value in _used(mechanism, graph, values).values()]
     shape = np.broadcast_shapes(times.shape, *sizes)
     times = np.broadcast_to(times, shape)

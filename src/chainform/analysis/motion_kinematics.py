@@ -70,8 +70,8 @@ def kinematics(
     watch = Watch(progress)
     settled = with_values(mechanism, options.pop("values", None))
     moving, names = with_points(settled, frames)
-    found = motion_of(moving, motion, t, watch=watch, **options)
-    found = _one_row(found)
+    found = _one_row(motion_of(moving, motion, t, watch=watch, **options))
+    free = _tangents(moving, found)
     run = run_of(moving, found)
     arrays: dict[str, Array] = {"t": found.t, "q": found.q, "qd": found.qd, "qdd": found.qdd}
     units: dict[str, str] = {"t": "s"}
@@ -79,7 +79,6 @@ def kinematics(
     for name in names:
         for part, (array, unit) in _seen_from(base, _frame_motion(run, name)).items():
             arrays[f"{part}({name})"], units[f"{part}({name})"] = array, unit
-    free = _tangents(moving, found)
     arrays["freedoms"] = np.array([float(N.shape[1]) for N in free])
     remarks: list[str] = []
     for name in names:
@@ -185,11 +184,16 @@ def _seen_from(
 
 
 def _tangents(mechanism: Mechanism, motion: PrescribedMotion) -> list[Array]:
-    """Return N (nv, freedoms) at each time, orthonormal columns with J N = 0."""
+    """Return N (nv, freedoms) at each time, orthonormal columns with J N = 0.
+
+    A motion that opens loops or violates constraints is refused.
+    """
     if not is_bound(mechanism):
         return [np.eye(mechanism.nv)] * len(motion.t)
-    J = ClosureRows(mechanism).at(motion.t, motion.q, motion.qd).J
-    return [_null_space(rows) for rows in J]
+    rows = ClosureRows(mechanism)
+    at = rows.at(motion.t, motion.q, motion.qd)
+    rows.check(at, motion.t, motion.qd, motion.qdd, may_touch=True)
+    return [_null_space(J) for J in at.J]
 
 
 def _null_space(J: Array) -> Array:

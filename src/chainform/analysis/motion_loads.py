@@ -62,6 +62,9 @@ def inverse_dynamics(
     found = replace(found, notes=(*found.notes, *watch.lines))
     if found.t.ndim != 1:
         raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
+    if not np.all(np.diff(found.t) > 0):
+        remedy = "order them, each once: work and mean loads are integrals over time"
+        raise RunError("the times do not grow", element="t", remedy=remedy)
     if mechanism.unknowns:
         if driven is not None:
             remedy = "leave out driven, or the unknown forces of the file"

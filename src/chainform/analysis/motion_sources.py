@@ -13,6 +13,7 @@ of the motion repeat it.
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -38,6 +39,9 @@ FEWEST = 6
 """Numbers that a quintic spline needs."""
 JOINED = 1e-9
 """The largest step between two pieces of laws, against the size of values and rates."""
+FITTED = 1.01
+"""How far the root mean square distance of a spline may be from the one that was asked for."""
+ROUNDED = 1e-12
 LARGEST_FILE = 2**28
 FIELDS = ("t", "values", "rates", "accelerations", "smoothing")
 REMEDY = 'give "smoothing": the standard deviation of the numbers, 0 for exact ones'
@@ -189,8 +193,15 @@ def _spline(
         curve = splines.make_interp_spline(own, values, k=5)
         note = f"quintic spline through {len(own)} numbers, no smoothing"
     else:
-        curve = splines.make_splrep(own, values, k=5, s=len(own) * smoothing**2)
-        distance = float(np.max(np.abs(curve(own) - values)))
+        with warnings.catch_warnings():  # How near it is, is told below.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            curve = splines.make_splrep(own, values, k=5, s=len(own) * smoothing**2)
+        offsets = curve(own) - values
+        distance = float(np.max(np.abs(offsets)))
+        largest = float(np.max(np.abs(values)))
+        if not float(np.sqrt(np.mean(offsets**2))) <= FITTED * smoothing + ROUNDED * largest:
+            message = f"no spline is as near to the numbers as {smoothing:g}"
+            raise table.error(message, "give more smoothing, or 0 for exact numbers")
         note = (
             f"quintic spline of {len(own)} numbers, smoothed by a standard deviation of "
             f"{smoothing:g}: at most {distance:.3g} from them"
@@ -244,8 +255,8 @@ def _csv_columns(path: Path) -> dict[str, Array]:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise ReadError("it is larger than 256 MB", file=str(path), remedy="take fewer rows")
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = csv.reader(stream)
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.reader(line for line in stream if not line.startswith("#"))
             names = [name.strip() for name in next(rows, list[str]())]
             table = [[float(entry) for entry in row] for row in rows if row]
     except FileNotFoundError:

@@ -38,6 +38,14 @@ from chainform.simulation import (
 Array = NDArray[np.float64]
 SUPPLEMENTARY_RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
+LONGEST = 0.5
+"""The longest step along the tangent, in rad and in parts of the size."""
+STRAIGHT = 0.3
+"""How far from its end, against its length, the pose may be that Newton steps find."""
+NEAREST = 1e-6
+"""Poses so near to each other are the same, in rad and in parts of the size."""
+SHORTEST = 2.0**-12
+"""The smallest part into which a step is divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +153,10 @@ def _poses(
             else:
                 step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
                 gaps.t = float(moment)
-                q[k], size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
-                if not size <= CLOSED:
+                found = _next_pose(gaps, q[k - 1], step, float(t[k - 1]), free)
+                if found is None:
                     raise _open(mechanism, float(moment), {r: x[k] for r, x in basic.items()})
+                q[k] = found
             watch.tell(k + 1)
     return q[: watch.done] if watch.came else q
 
@@ -159,19 +168,47 @@ def _open(mechanism: Mechanism, t: float, basic: Mapping[int, float]) -> RunErro
         f"the loops cannot be closed at t = {t:.6g} s with {values}",
         file=mechanism.file,
         element="basic",
-        remedy="the motion leaves the range of the linkage, or its times are too far apart",
+        remedy="the motion leaves the range of the linkage there",
     )
 
 
-def _predicted(
+def _next_pose(
+    gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], since: float, free: Places
+) -> Array | None:
+    """Return the pose after a step of the basic coordinates since a time; None if there is none.
+
+    Newton steps from far away may end where the linkage is assembled the other way round. So a step
+    counts only if the tangent leads near its end, and is divided otherwise.
+    """
+    until, done, share = gaps.t, 0.0, 1.0
+    while done < 1:
+        share = min(share, 1 - done)
+        gaps.t = until if done + share >= 1 else since + (done + share) * (until - since)
+        change, bound = _tangent_step(gaps, q, {rate: share * x for rate, x in step.items()}, free)
+        ahead = gaps.moved(q, change)
+        found, size = descend(gaps, ahead, free)
+        length = float(np.max(np.abs(change / gaps.scales())[bound], initial=0.0))
+        off = float(np.max(np.abs(found - ahead), initial=0.0))
+        near = off <= max(NEAREST, STRAIGHT * length) * max(1.0, gaps.size)
+        if size <= CLOSED and near and length <= LONGEST:
+            q, done, share = found, done + share, 2 * share
+        elif share > SHORTEST:
+            share /= 2
+        else:
+            return None
+    return q
+
+
+def _tangent_step(
     gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], free: Places
-) -> Array:
-    """Return the pose after a step of the basic coordinates, the others along the tangent."""
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the change with a step of basic coordinates, along the tangent, and what is bound."""
     J, change = gaps.position_slopes(q), np.zeros(gaps.mechanism.nv)
     for rate, amount in step.items():
         change[rate] = amount
-    change[free] = np.linalg.lstsq(J[:, free], -J @ change, rcond=SUPPLEMENTARY_RANK)[0]
-    return gaps.moved(q, change)
+    left = gaps.at(q) + J @ change
+    change[free] -= np.linalg.lstsq(J[:, free], left, rcond=SUPPLEMENTARY_RANK)[0]
+    return change, np.any(J != 0, axis=0)
 
 
 def _rates(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.algebra import is_same
+from chainform.display import Displayed
 from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     FORMULATIONS,
@@ -43,8 +44,8 @@ TRIES = 8
 Observer = Callable[[str, str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonRow(Displayed):
     """One output by one formulation.
 
     `agrees` tells whether it equals the same output of the first formulation in the list, and
@@ -61,8 +62,8 @@ class ComparisonRow:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Displayed):
     """All formulations side by side."""
 
     mechanism: str
@@ -72,6 +73,11 @@ class Comparison:
     def agree(self) -> bool:
         """Whether no two formulations differ."""
         return all(row.agrees is not False for row in self.rows)
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(dict.fromkeys(row.output for row in self.rows))
+        words = "all agree" if self.agree else "formulations DIFFER"
+        return f"<Comparison of {self.mechanism}, {outputs}: {words}>"
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -203,7 +209,9 @@ def exact_values(model: Model, seed: int = 0) -> tuple[dict[str, NDArray[Any]], 
         pass
     blocks = model.graph.outputs
     singles = {name: model.with_graph(select_outputs(model.graph, [name])) for name in blocks}
-    return {n: _doubles(one, seed).reshape(blocks[n].shape) for n, one in singles.items()}, "doubles"
+    return {
+        n: _doubles(one, seed).reshape(blocks[n].shape) for n, one in singles.items()
+    }, "doubles"
 
 
 def _fractions(model: Model, seed: int) -> Any:

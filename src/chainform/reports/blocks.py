@@ -48,6 +48,13 @@ class DataTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Lines of text that keep their breaks and spaces."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class EquationLine:
     """One equation, both sides in LaTeX."""
 
@@ -79,4 +86,4 @@ class DrawingBlock:
     svg: str = field(repr=False)
 
 
-ReportBlock = Title | Paragraph | DataTable | EquationList | PictureBlock | DrawingBlock
+ReportBlock = Title | Paragraph | DataTable | Verbatim | EquationList | PictureBlock | DrawingBlock

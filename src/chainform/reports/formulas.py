@@ -14,7 +14,7 @@ import numpy as np
 from chainform.emitters import definition_latex, latex_name
 from chainform.errors import Error
 from chainform.given import counted
-from chainform.graph import CALLS, Graph
+from chainform.graph import Graph
 from chainform.model import Model, Quantity, letter_of
 from chainform.reports.blocks import EquationLine, EquationList, Paragraph, ReportBlock, Title
 
@@ -70,7 +70,7 @@ def written_out(quantity: Quantity) -> tuple[list[EquationLine], list[str]]:
 
 
 def entries(quantity: Quantity) -> Iterator[tuple[str, Quantity]]:
-    """Yield the entries of a quantity by name, each variable once; numbers that are 0 are left out."""
+    """Yield the entries of a quantity by name, each variable once; zeros are left out."""
     seen: set[int] = set()
     zeros = {v for v, number in quantity.graph.number_value.items() if not number}
     for index in np.ndindex(*quantity.shape):
@@ -165,11 +165,6 @@ def entry_blocks(model: Model) -> list[ReportBlock]:
         EquationList(tuple(shown)),
         Paragraph(f"{words}Entries that do not occur at all are zero.".capitalize()),
     ]
-
-
-def call_names(graph: Graph) -> list[str]:
-    """Return the functions that a graph calls."""
-    return sorted({CALLS[int(c)] for c in np.unique(graph.call) if c})
 
 
 # --- formulas in notebooks --------------------------------------------------------------------

@@ -15,6 +15,7 @@ from chainform.reports.blocks import (
     PictureBlock,
     ReportBlock,
     Title,
+    Verbatim,
 )
 from chainform.reports.mathml import mathml, terms_of
 
@@ -108,6 +109,11 @@ def _(block: EquationList) -> str:
 def _wrapped(right: str) -> str:
     """Return a sum as one formula for each term, between which a browser may break the line."""
     return " ".join(mathml(term) for term in terms_of(right))
+
+
+@block_html.register
+def _(block: Verbatim) -> str:
+    return f'<pre style="white-space: pre-wrap">{escape(block.text)}</pre>'
 
 
 @block_html.register

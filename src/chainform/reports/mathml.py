@@ -30,7 +30,7 @@ SIGNS = {"-": "−", "*": "∗", "'": "′"}
 THIN = '<mspace width="0.17em"></mspace>'
 
 
-class Unreadable(Exception):
+class UnreadableFormulaError(Exception):
     """The LaTeX has something that is not in the part of the language that models write."""
 
 
@@ -43,14 +43,15 @@ def mathml(latex: str) -> str:
         sign, rest = (latex[0], latex[1:]) if latex[:2] in ("+ ", "- ") else ("", latex)
         inside = f'<mo form="infix">{SIGNS.get(sign, sign)}</mo>' if sign else ""
         inside += "".join(_Reader(rest).row(""))
-    except (Unreadable, IndexError):
+    except (UnreadableFormulaError, IndexError):
         return f"<code>{escape(latex)}</code>"
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{inside}</mrow></math>'
 
 
 def terms_of(latex: str) -> list[str]:
     """Return the terms of a sum, each with its sign; what stands in brackets is not divided."""
-    terms, depth, start = [], 0, 0
+    terms: list[str] = []
+    depth = start = 0
     for found in re.finditer(r"\\left|\\right|\\[{}]|[{}]| [+-] ", latex):
         text = found[0]
         depth += text in ("{", r"\left")
@@ -76,7 +77,7 @@ class _Reader:
                 return
             yield self._scripted(self._atom())
         if end:
-            raise Unreadable(end)
+            raise UnreadableFormulaError(end)
 
     def _next(self) -> str:
         token = self.tokens[self.at]
@@ -93,7 +94,7 @@ class _Reader:
     def _word(self) -> str:
         """Return the letters in braces as they are."""
         if self._next() != "{":
-            raise Unreadable("{")
+            raise UnreadableFormulaError("{")
         letters: list[str] = []
         while (token := self._next()) != "}":
             letters.append(token.removeprefix("\\"))
@@ -125,7 +126,7 @@ class _Reader:
         if token.isalpha():
             return f"<mi>{escape(token)}</mi>"
         if token in "}_^'&":
-            raise Unreadable(token)
+            raise UnreadableFormulaError(token)
         return f"<mo>{SIGNS.get(token, escape(token))}</mo>"
 
     def _command(self, name: str) -> str:
@@ -134,7 +135,7 @@ class _Reader:
         if name in WORDS:
             return f'<mi mathvariant="normal">{self._word()}</mi>'
         if name in FUNCTIONS:
-            return f"<mrow><mi>{name}</mi>{THIN}</mrow>" if not self._raised() else self._power(name)
+            return self._function(name)
         if name in ACCENTS:
             return f'<mover accent="true">{self._group()}<mo>{ACCENTS[name]}</mo></mover>'
         if name in ("frac", "tfrac", "dfrac"):
@@ -148,12 +149,12 @@ class _Reader:
             return THIN
         if name in ("%", "#", "&", "_", "$", "{", "}"):
             return f"<mo>{escape(name)}</mo>"
-        raise Unreadable(name)
+        raise UnreadableFormulaError(name)
 
-    def _raised(self) -> bool:
-        return self.at < len(self.tokens) and self.tokens[self.at] == "^"
-
-    def _power(self, name: str) -> str:
+    def _function(self, name: str) -> str:
+        """Return the name of a function, with the power that may stand behind it."""
+        if self.at == len(self.tokens) or self.tokens[self.at] != "^":
+            return f"<mrow><mi>{name}</mi>{THIN}</mrow>"
         self.at += 1
         return f"<mrow><msup><mi>{name}</mi>{self._group()}</msup>{THIN}</mrow>"
 

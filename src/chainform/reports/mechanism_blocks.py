@@ -182,35 +182,21 @@ def _end(attachment: Record) -> str:
 
 
 def _elements(table: Record) -> list[ReportBlock]:
+    """Return what else acts and binds, each with the words of the file."""
     blocks: list[ReportBlock] = []
-    for key, words in {
-        "elements": "Elements",
-        "springs": "Springs",
-        "forces": "Forces",
-        "actuators": "Actuators",
-        "constraints": "Constraints",
-    }.items():
-        found = table.get(key, ())
+    for key in ("elements", "springs", "forces", "actuators", "constraints"):
+        found: Sequence[Record] = table.get(key, ())
         rows = [
-            (str(_name(item, number)), ", ".join(f"{k} = {v}" for k, v in _plain(item).items()))
-            for number, item in enumerate(found, start=1)
+            (str(item.get("name", number)), _words(item)) for number, item in enumerate(found, 1)
         ]
         if rows:
-            blocks.append(_table((key.removesuffix("s"), "as given"), rows, (), f"{words}."))
+            titles = (key.removesuffix("s"), "as in the file")
+            blocks.append(_table(titles, rows, (), f"{key.capitalize()}."))
     return blocks
 
 
-def _name(item: object, number: int) -> object:
-    return item.get("name", number) if isinstance(item, Mapping) else number  # pyright: ignore
-
-
-def _plain(item: Any) -> dict[str, Any]:
-    fields = item if isinstance(item, Mapping) else {"": item}
-    found: dict[str, Any] = {}
-    for key, value in fields.items():  # pyright: ignore
-        if key != "name":
-            found[str(key)] = value  # pyright: ignore
-    return found
+def _words(item: Record) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in item.items() if key != "name")
 
 
 def vector_text(vector: Sequence[str] | None) -> str:

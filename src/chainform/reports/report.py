@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.files import check_target, write_whole
 from chainform.graph import Cost
@@ -40,7 +41,7 @@ from chainform.reports.references import references_of
 from chainform.reports.tex import document_tex
 from chainform.reports.verification import Check, verify
 
-FORMS = (".html", ".tex", ".pdf")
+REPORT_FORMS = (".html", ".tex", ".pdf")
 SIZE = (1600, 1200)
 """The size of the picture, in pixels."""
 COLUMNS = ("multiplications", "additions", "sin", "cos", "angle sums", "other calls")
@@ -49,7 +50,7 @@ Stages = Sequence[tuple[str, Cost]]
 
 
 @dataclass(frozen=True, eq=False)
-class ModelReport:
+class ModelReport(Displayed):
     """A report: `save("report.pdf")` writes it, `checks` are the laws that were verified."""
 
     title: str
@@ -83,7 +84,7 @@ class ModelReport:
         if ending == ".pdf":
             return write_whole(path, compiled(self.tex(), pictures))
         for block in self._pictures:
-            write_whole(path.with_name(f"{path.stem}-{block.name}.png"), block.png)
+            write_whole(picture_path(path, block.name), block.png)
         return write_whole(path, self.tex(path.stem).encode("utf-8"))
 
     @property
@@ -91,15 +92,20 @@ class ModelReport:
         return [block for block in self.blocks if isinstance(block, PictureBlock)]
 
     def __repr__(self) -> str:
-        return f"<ModelReport {self.title}: {len(self.blocks)} parts, {_verdict(self.checks)}>"
+        return f"<ModelReport {self.title}: {verdict(self.checks)}>"
 
     def _repr_html_(self) -> str:
         return fragment([Title(self.title, 1), *self.blocks])
 
 
+def picture_path(path: Path, name: str = "mechanism") -> Path:
+    """Return where a picture of a LaTeX document lies: beside it."""
+    return path.with_name(f"{path.stem}-{name}.png")
+
+
 def _target(file: str | PathLike[str]) -> Path:
     path = Path(file)
-    if path.suffix.lower() not in FORMS:
+    if path.suffix.lower() not in REPORT_FORMS:
         raise RunError(
             f"a report cannot be written as {path.suffix or 'a file without an ending'}",
             file=str(path),
@@ -131,7 +137,9 @@ def report(
     model = _model(source, options)
     model = model if reduce == "none" else model.reduce(reduce)
     checks = verify(model) if verified else ()
-    made = ModelReport(f"Equations of motion: {model.mechanism.name}", _blocks(model, stages, checks), checks)
+    made = ModelReport(
+        f"Equations of motion: {model.mechanism.name}", _blocks(model, stages, checks), checks
+    )
     if file is not None:
         made.save(file)
     return made
@@ -147,7 +155,9 @@ def _model(source: Model | Mechanism | str | PathLike[str], options: dict[str, A
     return derive(source if isinstance(source, Mechanism) else read(source), **options)
 
 
-def _blocks(model: Model, stages: Stages | None, checks: Sequence[Check]) -> tuple[ReportBlock, ...]:
+def _blocks(
+    model: Model, stages: Stages | None, checks: Sequence[Check]
+) -> tuple[ReportBlock, ...]:
     mechanism = model.mechanism
     blocks: list[ReportBlock] = [Paragraph(_abstract(model))]
     if model.has_bodies:
@@ -230,11 +240,14 @@ def figures(cost: Cost) -> list[str]:
 def verification_blocks(checks: Sequence[Check]) -> list[ReportBlock]:
     """Return the laws that were checked as a table, with what was compared and the figure."""
     rows = [(check.law, check.compared, check.figure, check.verdict) for check in checks]
-    words = f"These laws were computed when the report was made: {_verdict(checks)}."
+    words = f"These laws were computed when the report was made: {verdict(checks)}."
     return [Paragraph(words), DataTable.of(("law", "compared", "figure", "result"), rows)]
 
 
-def _verdict(checks: Sequence[Check]) -> str:
+def verdict(checks: Sequence[Check]) -> str:
+    """Return how many laws hold, in words."""
+    if not checks:
+        return "nothing was verified"
     done = [check for check in checks if check.holds is not None]
     failed = sum(check.holds is False for check in done)
     left = len(checks) - len(done)

@@ -16,6 +16,7 @@ from chainform.reports.blocks import (
     PictureBlock,
     ReportBlock,
     Title,
+    Verbatim,
 )
 from chainform.reports.mathml import terms_of
 
@@ -73,12 +74,17 @@ MARKS = {
 """Characters that mean something to LaTeX, or that its fonts have in mathematics only."""
 GREEK_NAME = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 GREEK_WORDS = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau phi chi "
-    "psi omega Gamma Delta Theta Xi Pi Sigma Phi Psi Omega".split()
+    (
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
+        *("lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
+        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+    )
 )
 LAST_LATIN = "\u017f"
 """The last character of Latin Extended-A, all of which the fonts have."""
 NOT_IN_FONTS = frozenset("\u0126\u0127\u0138\u0149\u013f\u0140\u0166\u0167\u017f\u00ad")
+RAGGED = r">{\raggedright\arraybackslash}"
+"""What stands before a column of long texts."""
 SIDE = 80
 """How many characters of a formula stand on one line, commands not counted."""
 
@@ -97,7 +103,7 @@ def _character(c: str) -> str:
     if greek:
         word = "lambda" if greek[2] == "LAMDA" else greek[2].lower()
         word = word if greek[1] == "SMALL" else word.capitalize()
-        if word in GREEK_WORDS or word in ("lambda", "Lambda"):
+        if word in GREEK_WORDS:
             return f"\\ensuremath{{\\{word}}}"
     return f"\\texttt{{U+{ord(c):04X}}}"
 
@@ -113,7 +119,8 @@ def document_tex(title: str, blocks: Iterable[ReportBlock], pictures: str) -> st
 
 @singledispatch
 def block_tex(block: object, pictures: str) -> str:
-    """Return one block."""
+    """Return one block; names of its pictures begin with `pictures`."""
+    del pictures
     raise TypeError(f"{type(block).__name__} is no block of a report")
 
 
@@ -128,6 +135,13 @@ def _(block: Title, pictures: str) -> str:
 def _(block: Paragraph, pictures: str) -> str:
     del pictures
     return tex_text(block.text)
+
+
+@block_tex.register
+def _(block: Verbatim, pictures: str) -> str:
+    del pictures
+    lines = (tex_text(line).replace("  ", "~~") for line in block.text.splitlines())
+    return "{\\ttfamily\\small\\raggedright\n" + "\\\\\n".join(lines) + "\\par}"
 
 
 @block_tex.register
@@ -169,7 +183,8 @@ def _columns(block: DataTable) -> list[str]:
         return ["r" if title in block.numbers else "l" for title in block.titles]
     # Narrow columns keep their width; the others share what is left.
     fair = room / len(widths)
-    narrow = {k for k, width in enumerate(widths) if width <= fair}
+    numbers = {k for k, title in enumerate(block.titles) if title in block.numbers}
+    narrow = {k for k, width in enumerate(widths) if width <= fair} | numbers
     left = room - sum(widths[k] for k in narrow)
     wide = sum(width for k, width in enumerate(widths) if k not in narrow) or 1
     found: list[str] = []
@@ -178,7 +193,7 @@ def _columns(block: DataTable) -> list[str]:
             found.append("r" if title in block.numbers else "l")
         else:
             share = left * widths[k] / wide / 100
-            found.append(f">{{\\raggedright\\arraybackslash}}p{{{max(share, 0.08):.3f}\\linewidth}}")
+            found.append(f"{RAGGED}p{{{max(share, 0.08):.3f}\\linewidth}}")
     return found
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chainform.algebra import is_same
 from chainform.analysis import agreement, exact_values
+from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.formulations import FORMULATIONS
 from chainform.graph import Graph
@@ -38,8 +39,8 @@ ROUNDING = 1e-12
 ARITHMETIC = {"fractions": "in fractions", "residues": "in a finite field", "doubles": "in doubles"}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@dataclass(frozen=True, slots=True, repr=False)
+class Check(Displayed):
     """A law, what was compared, the figure, and whether it holds; None if it was not checked."""
 
     law: str

@@ -93,7 +93,7 @@ def record_blocks(record: Any) -> list[ReportBlock]:
 
 def value_text(value: Any) -> str:
     """Return a value in few words; nothing where there is nothing to tell."""
-    kind = type(value)
+    kind: type[Any] = type(value)
     if value is None:
         return ""
     if text := scalar_text(value):

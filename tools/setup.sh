@@ -26,6 +26,10 @@ the compiler of Rust|rustc|command -v rustc
 Octave|octave|command -v octave-cli
 Node.js|nodejs|command -v node
 the browser Chromium|chromium|command -v chromium
+pdflatex|texlive-latex-base|command -v pdflatex
+the LaTeX package booktabs|texlive-latex-recommended|kpsewhich booktabs.sty
+the fonts Latin Modern|lmodern|kpsewhich lmodern.sty
+the tools of Poppler|poppler-utils|command -v pdftotext
 TABLE
 }
 

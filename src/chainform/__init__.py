@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from chainform.model import Model, open_store, read_expressions
     from chainform.pipeline import derive, quantities
     from chainform.readers import read
+    from chainform.reports import report
     from chainform.runtime import Program
     from chainform.simulation import Problem, Run, System, simulate
 
@@ -59,6 +60,7 @@ __all__ = [
     "quantities",
     "read",
     "read_expressions",
+    "report",
     "simulate",
     "statics",
     "workspace",

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from chainform.display import Records
 from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     COMMON,
@@ -191,7 +192,7 @@ def quantities(
     methods = FORMULATIONS.values() if formulation is None else [_formulation(formulation)]
     if mechanism is None:
         known = {name for method in methods for name in (*method.outputs, *COMMON)}
-        return tuple(entry for entry in CATALOGUE.values() if entry.name in known)
+        return Records(entry for entry in CATALOGUE.values() if entry.name in known)
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     able = [method.name for method in methods if refusal(source, method.name) is None]
     names = {name for who in able for name in available_outputs(source, who)}
@@ -199,7 +200,7 @@ def quantities(
         names.update(outputs_in_scope(source, "auto", list(OF_FRAME)))
     if has_base_bodies(source):
         names = {name for name in names if of_base_bodies(name)}
-    return tuple(
+    return Records(
         replace(entry, shape=entry.shape_for(source))
         for entry in CATALOGUE.values()
         if entry.name in names

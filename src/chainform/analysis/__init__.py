@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
-    from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
+    from chainform.analysis.comparison import (
+        COMPARED,
+        Comparison,
+        ComparisonRow,
+        Observer,
+        agreement,
+        compare,
+        exact_values,
+    )
     from chainform.analysis.drives import DriveForces, drives
     from chainform.analysis.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium_search import equilibria
@@ -49,6 +57,7 @@ __all__ = [
     "TaskInterrupted",
     "UnknownForces",
     "Watch",
+    "agreement",
     "analyse",
     "arguments_of",
     "compare",
@@ -56,6 +65,7 @@ __all__ = [
     "drives",
     "equilibria",
     "equilibrium_path",
+    "exact_values",
     "implicit_equations",
     "independent_coordinates",
     "inverse_dynamics",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.algebra import is_same
+from chainform.display import Displayed
 from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     FORMULATIONS,
@@ -28,7 +29,7 @@ from chainform.formulations import (
 from chainform.given import Given
 from chainform.graph import EXACT, Angle, BatchPlan, Cost, Input, base_outputs, evaluate
 from chainform.mechanism import JointKind, Mechanism
-from chainform.model import Model, output_of
+from chainform.model import Model, output_of, select_outputs
 from chainform.pipeline import available_outputs, derive, names_in
 from chainform.readers import read
 
@@ -43,8 +44,8 @@ TRIES = 8
 Observer = Callable[[str, str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonRow(Displayed):
     """One output by one formulation.
 
     `agrees` tells whether it equals the same output of the first formulation in the list, and
@@ -61,8 +62,8 @@ class ComparisonRow:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Displayed):
     """All formulations side by side."""
 
     mechanism: str
@@ -72,6 +73,11 @@ class Comparison:
     def agree(self) -> bool:
         """Whether no two formulations differ."""
         return all(row.agrees is not False for row in self.rows)
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(dict.fromkeys(row.output for row in self.rows))
+        words = "all agree" if self.agree else "formulations DIFFER"
+        return f"<Comparison of {self.mechanism}, {outputs}: {words}>"
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -124,7 +130,7 @@ def compare(  # noqa: PLR0913, a front door
                 continue
             seconds = perf_counter() - began
             first = first or model
-            agrees, how = (None, "") if model is first else _agree(first, model, seed)
+            agrees, how = (None, "") if model is first else agreement(first, model, seed)
             rows.append(ComparisonRow(output, name, model.count(), seconds, agrees, how))
     if not rows:
         raise DeriveError(
@@ -178,8 +184,8 @@ def _some(what: str, names: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _agree(first: Model, second: Model, seed: int) -> tuple[bool, str]:
-    """Whether two models of one output give equal values, and in which arithmetic."""
+def agreement(first: Model, second: Model, seed: int = 0) -> tuple[bool, str]:
+    """Tell whether two models of one output give equal values, and in which arithmetic."""
     if max(len(first.graph), len(second.graph)) <= LARGEST_EXACT:
         try:
             a, b = (_fractions(model, seed) for model in (first, second))
@@ -189,6 +195,23 @@ def _agree(first: Model, second: Model, seed: int) -> tuple[bool, str]:
     if is_same(first.graph, second.graph):
         return True, "residues"
     return _are_close(first, second, seed), "doubles"
+
+
+def exact_values(model: Model, seed: int = 0) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return all outputs at a random state, in fractions, or else in doubles, and which it is."""
+    inputs = list(model.graph.inputs.values())
+    state = exact_state(model.mechanism, inputs, seed)
+    try:
+        if len(model.graph) <= LARGEST_EXACT:
+            found = evaluate(model.graph, state, EXACT)
+            return {name: np.asarray(value) for name, value in found.items()}, "fractions"
+    except RunError:
+        pass
+    blocks = model.graph.outputs
+    singles = {name: model.with_graph(select_outputs(model.graph, [name])) for name in blocks}
+    return {
+        n: _doubles(one, seed).reshape(blocks[n].shape) for n, one in singles.items()
+    }, "doubles"
 
 
 def _fractions(model: Model, seed: int) -> Any:

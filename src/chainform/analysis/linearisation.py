@@ -45,6 +45,7 @@ from chainform.analysis.linear_variables import (
     operating_point,
     rate_names,
 )
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.given import argument, counted
@@ -64,7 +65,7 @@ MOST_NAMES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Linearisation:
+class Linearisation(Displayed):
     """z' = A z + B w, y = C z + D w about a state.
 
     `states`, `inputs` and `outputs` name the entries of z, w and y; `independent` are the

@@ -196,7 +196,7 @@ def _spline(
         with warnings.catch_warnings():  # How near it is, is told below.
             warnings.simplefilter("ignore", RuntimeWarning)
             curve = splines.make_splrep(own, values, k=5, s=len(own) * smoothing**2)
-        offsets = curve(own) - values
+        offsets: Array = np.asarray(curve(own)) - values
         distance = float(np.max(np.abs(offsets)))
         largest = float(np.max(np.abs(values)))
         if not float(np.sqrt(np.mean(offsets**2))) <= FITTED * smoothing + ROUNDED * largest:

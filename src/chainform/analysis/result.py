@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import ReadError, RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
@@ -39,7 +40,7 @@ WIDEST = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Displayed):
     """What a task found.
 
     `result["q"]` is an array (m, ...) with a row for each state, `report` says in words what was

@@ -32,6 +32,7 @@ from chainform.analysis.motion_kinematics import kinematics, workspace
 from chainform.analysis.motion_loads import inverse_dynamics
 from chainform.analysis.result import Result
 from chainform.analysis.static_forces import statics
+from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
@@ -57,8 +58,8 @@ MOST = 10_000_000
 """Times of a motion."""
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
+@dataclass(frozen=True, eq=False, repr=False)
+class Task(Displayed):
     """A question about a mechanism: its name, the mechanism, and arguments of its function."""
 
     name: str

@@ -31,6 +31,7 @@ SUMMARIES = {
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
+    "report": "write mechanism, formulas and verification as one document",
     "export": "write the equations, or the mechanism, in another language",
     "bind": "make free parameters numbers",
     "reduce": "reduce a stored model to fewer operations",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from chainform.display import Displayed
 from chainform.emitters.definitions import parameters_of
 from chainform.errors import RunError
 from chainform.graph import GROUPS, Graph
@@ -27,16 +28,16 @@ USUAL = {
 """Arguments that a function has in any case, whether its formulas need all of them or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+@dataclass(frozen=True, slots=True, repr=False)
+class Argument(Displayed):
     """A group of inputs, given as one array of so many numbers."""
 
     group: str
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResultArray:
+@dataclass(frozen=True, slots=True, repr=False)
+class ResultArray(Displayed):
     """An output, given as one array."""
 
     name: str
@@ -48,8 +49,8 @@ class ResultArray:
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+@dataclass(frozen=True, slots=True, repr=False)
+class Signature(Displayed):
     """The arguments, then the results, of a compiled function.
 
     The groups come in the order q, qd, qdd, tau, sigma, wrench, and last the parameters, if there

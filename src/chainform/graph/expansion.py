@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.given import argument
 from chainform.graph.arithmetic import call_of_number, is_even, is_odd
@@ -44,8 +45,8 @@ class ExpansionSymbol:
         return f"{self.function}({self.argument})" if self.function else self.argument
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Expansion(Displayed):
     """A sum of products of symbols; `terms` holds (coefficient, ((symbol, power), ...))."""
 
     symbols: tuple[ExpansionSymbol, ...]

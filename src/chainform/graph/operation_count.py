@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.graph.requests import entry_names
 from chainform.graph.types import CALL_NUMBER, Graph, Integers, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+@dataclass(frozen=True, slots=True, repr=False)
+class Cost(Displayed):
     """Operations needed for one evaluation."""
 
     multiplications: int = 0
@@ -37,6 +38,9 @@ class Cost:
             f"{self.sin} sin, {self.cos} cos, {self.angle_sums} angle sums, "
             f"{self.calls} other calls"
         )
+
+    def __repr__(self) -> str:
+        return f"<Cost: {self}>"
 
     def as_dict(self) -> dict[str, int]:
         """Return the columns by name."""

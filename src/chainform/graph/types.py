@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.given import near
 
@@ -94,8 +95,8 @@ LARGEST_BITS = 13_000
 """The size of numerator and denominator of a coefficient, below what Python prints and reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+@dataclass(frozen=True, slots=True, repr=False)
+class Input(Displayed):
     """A variable whose value is given: its group, its place in the group, its default."""
 
     name: str
@@ -104,32 +105,32 @@ class Input:
     default: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
+@dataclass(frozen=True, slots=True, repr=False)
+class Factor(Displayed):
     """One variable to a positive power."""
 
     variable: int
     power: int
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+@dataclass(frozen=True, slots=True, repr=False)
+class Term(Displayed):
     """A coefficient times factors; without factors, a number."""
 
     coefficient: Fraction
     factors: tuple[Factor, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@dataclass(frozen=True, slots=True, repr=False)
+class Call(Displayed):
     """A function of one variable."""
 
     function: str
     argument: int
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Variable(Displayed):
     """One row of the graph, with its definition."""
 
     index: int
@@ -140,8 +141,8 @@ class Variable:
     call: Call | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(Displayed):
     """A named array of variables, in row-major order: a vector, a matrix, a three-index array."""
 
     name: str
@@ -158,7 +159,7 @@ Offsets = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Displayed):
     """Inputs, variables in definition order, outputs, and named intermediate quantities."""
 
     names: tuple[str, ...]

@@ -32,6 +32,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import DeriveError, RunError
 from chainform.expressions import (
     Binary,
@@ -75,8 +76,8 @@ from chainform.mechanism.records import (
 Described = TypeVar("Described", bound=MechanismData)
 
 
-@dataclass(frozen=True, slots=True)
-class BaseParameter:
+@dataclass(frozen=True, slots=True, repr=False)
+class BaseParameter(Displayed):
     """A base parameter: the dynamic parameter it is named after, and those grouped with it.
 
     `formula` has the coefficient of each dynamic parameter in it, exact numbers or expressions of
@@ -108,7 +109,7 @@ def _product_text(factor: Number, name: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, repr=False)
-class BaseParameters:
+class BaseParameters(Displayed):
     """The base parameters of a mechanism, in the order of the columns of `base_regressor`."""
 
     parameters: tuple[DynamicParameter, ...]

@@ -47,6 +47,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from chainform.display import Displayed
 from chainform.mechanism.records import (
     ZERO,
     ZERO_MATRIX,
@@ -62,23 +63,23 @@ WORLD = "world"
 """The axes in which components are given unless a frame is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShiftStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class ShiftStep(Displayed):
     """The origin moves by three laws (m), in the axes reached so far."""
 
     vector: Vector3
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class TurnStep(Displayed):
     """The axes turn about a unit axis by a law (rad)."""
 
     axis: Axis
     angle: Number
 
 
-@dataclass(frozen=True, slots=True)
-class FixedStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class FixedStep(Displayed):
     """The axes turn by a known rotation: new components to those before."""
 
     rotation: Rotation
@@ -87,16 +88,16 @@ class FixedStep:
 Step: TypeAlias = ShiftStep | TurnStep | FixedStep
 
 
-@dataclass(frozen=True, slots=True)
-class ElementPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class ElementPoint(Displayed):
     """A point: three laws (m) in the axes of the frame named `on`, seen from its origin."""
 
     on: str
     point: Vector3 = ZERO_VECTOR
 
 
-@dataclass(frozen=True, slots=True)
-class InertialElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class InertialElement(Displayed):
     """A frame at the end of a chain, and the mass that it carries.
 
     A `frame` has none, a `point` only mass at its origin. A `body` has mass, a mass centre and an
@@ -112,8 +113,8 @@ class InertialElement:
     inertia: Matrix3 = ZERO_MATRIX
 
 
-@dataclass(frozen=True, slots=True)
-class InertiaElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class InertiaElement(Displayed):
     """An inertia (kg or kg m^2) that resists the change of one law: a rotor behind a gear."""
 
     name: str
@@ -121,8 +122,8 @@ class InertiaElement:
     along: Number
 
 
-@dataclass(frozen=True, slots=True)
-class ElasticElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class ElasticElement(Displayed):
     """A stiffness (N/m or N m/rad) and what it resists: a deformation, or the distance of `ends`.
 
     The force is stiffness times the deformation less `rest`, a law of time and parameters.
@@ -135,8 +136,8 @@ class ElasticElement:
     ends: tuple[ElementPoint, ElementPoint] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DissipativeElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class DissipativeElement(Displayed):
     """A resistance to a rate: damping times the rate, and `coulomb` in the sense of the rate.
 
     The rate is that of a `deformation`, or of the distance of two `ends`, or a law of coordinates,
@@ -151,8 +152,8 @@ class DissipativeElement:
     ends: tuple[ElementPoint, ElementPoint] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ForceElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class ForceElement(Displayed):
     """A force (N) at a point; the opposite one acts at `to`.
 
     Its components are laws of coordinates, rates, time and unknowns, in the axes of a frame or of
@@ -166,8 +167,8 @@ class ForceElement:
     to: ElementPoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MomentElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class MomentElement(Displayed):
     """A moment (N m) on the body of a frame; the opposite one acts on that of the frame `to`."""
 
     name: str
@@ -177,8 +178,8 @@ class MomentElement:
     to: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EffortElement:
+@dataclass(frozen=True, slots=True, repr=False)
+class EffortElement(Displayed):
     """A force or moment whose work is `effort` times the change of the law `along`."""
 
     name: str
@@ -198,8 +199,8 @@ Element: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+@dataclass(frozen=True, slots=True, repr=False)
+class Definition(Displayed):
     """A name for a law of coordinates, time, parameters and other definitions."""
 
     name: str
@@ -209,8 +210,8 @@ class Definition:
 ConstraintKind: TypeAlias = Literal["holonomic", "nonholonomic", "unilateral"]
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+@dataclass(frozen=True, slots=True, repr=False)
+class Constraint(Displayed):
     """A law that is to be zero, or not negative (unilateral)."""
 
     name: str
@@ -220,8 +221,8 @@ class Constraint:
     friction: Number = ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class QuasiVelocity:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuasiVelocity(Displayed):
     """A name for a law that is linear in the rates: v = cos(phi) der(x) + sin(phi) der(y)."""
 
     name: str
@@ -234,8 +235,8 @@ class QuasiVelocity:
 Row: TypeAlias = tuple[Number, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Actuator:
+@dataclass(frozen=True, slots=True, repr=False)
+class Actuator(Displayed):
     """One actuator; `rate` is the index into tau of the freedom that it drives.
 
     `A` has n rows of n entries; b, f, e and the rows given have n entries each. `limit` is u_m, the

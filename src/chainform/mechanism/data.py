@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import Given
 from chainform.mechanism.components import (
@@ -46,7 +47,7 @@ AT_REST = BaseMotion()
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismData:
+class MechanismData(Displayed):
     """What a mechanism consists of, and what can be read off it; `Mechanism` adds the changes.
 
     `gravity` is the acceleration of free fall in world axes (m/s^2), so (0, 0, -9.81) when z points

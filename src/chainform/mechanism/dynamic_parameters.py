@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from chainform.display import Displayed
 from chainform.errors import DeriveError, RunError
 from chainform.given import Given
 from chainform.mechanism.data import MechanismData
@@ -54,8 +55,8 @@ _UNITS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicParameter:
+@dataclass(frozen=True, slots=True, repr=False)
+class DynamicParameter(Displayed):
     """One parameter: what it is (`m`, `Ixy`, `viscous`, ...), and of which segment or spring."""
 
     kind: str

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from chainform.display import Displayed, Records
+from chainform.given import counted
 from chainform.mechanism.additions import with_forces, with_frame, with_payload
 from chainform.mechanism.builder import BuilderMethods
 from chainform.mechanism.data import MechanismData
@@ -98,7 +100,7 @@ class Mechanism(MechanismData):
         inertia (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of its frame), then
         friction, rotors and springs, which `without` leaves out ("friction", "rotors", "springs").
         """
-        return dynamic_parameters_of(self, without)
+        return Records(dynamic_parameters_of(self, without))
 
     def base_parameters(
         self, parameters: Choice = "numeric", without: Collection[str] = ()
@@ -125,13 +127,16 @@ class Mechanism(MechanismData):
         return describe(self, short=short)
 
 
-class MechanismBuilder(BuilderMethods):
+class MechanismBuilder(BuilderMethods, Displayed):
     """Collects the parts of a mechanism and checks all of it in `build`.
 
     Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
     an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
     the builder, so calls can be chained.
     """
+
+    def __repr__(self) -> str:
+        return f"<MechanismBuilder {self._name}: {counted(len(self._segments), 'segment')}>"
 
     def build(self) -> Mechanism:
         """Return the checked mechanism, its segments numbered parents first."""

@@ -22,6 +22,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+from chainform.display import Displayed
 from chainform.expressions import Expression, symbols_of
 
 Number: TypeAlias = Fraction | Expression
@@ -72,8 +73,8 @@ class JointKind(StrEnum):
         return self.coordinates != self.rates
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+@dataclass(frozen=True, slots=True, repr=False)
+class Parameter(Displayed):
     """A quantity that is constant during motion, bound to a number or free (`value` is None)."""
 
     name: str
@@ -86,8 +87,8 @@ class Parameter:
     """The same in a limit of a joint, which is no part of the equations of motion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+@dataclass(frozen=True, slots=True, repr=False)
+class Limits(Displayed):
     """The range of a coordinate (rad or m), its greatest rate and its greatest effort."""
 
     lower: Fraction | None = None
@@ -96,16 +97,16 @@ class Limits:
     effort: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Friction:
+@dataclass(frozen=True, slots=True, repr=False)
+class Friction(Displayed):
     """Joint friction: viscous (effort per rate) and Coulomb (constant, against the motion)."""
 
     viscous: Number = ZERO
     coulomb: Number = ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
+@dataclass(frozen=True, slots=True, repr=False)
+class Joint(Displayed):
     """A connection of one freedom, of none, or with a quaternion.
 
     `axis` is an exactly unit rational vector in the body frame (it has the same components on the
@@ -123,8 +124,8 @@ class Joint:
     gear_ratio: Number = ONE
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+@dataclass(frozen=True, slots=True, repr=False)
+class Body(Displayed):
     """Mass, mass centre seen from the joint, and inertia about the mass centre, in body axes.
 
     `moment` is a first moment (kg m) besides that of the mass at its centre, about the joint. Base
@@ -143,8 +144,8 @@ class Body:
         return self.mass == ZERO and all(entry == ZERO for row in rows for entry in row)
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+@dataclass(frozen=True, slots=True, repr=False)
+class Segment(Displayed):
     """One joint and the body it carries: the node of the tree.
 
     `parent` is the index of an earlier segment or GROUND. `position` is the joint origin in the
@@ -166,8 +167,8 @@ class Segment:
     offset: Number = ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Coordinate(Displayed):
     """An entry of q, or of qd: its name and the index of the segment whose joint it belongs to.
 
     Coupled segments that share the entry are not listed here; see `Segment.coordinate`. In a model
@@ -180,8 +181,8 @@ class Coordinate:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+@dataclass(frozen=True, slots=True, repr=False)
+class Frame(Displayed):
     """A named frame on a segment (or the ground): its origin and axes in the axes of the body."""
 
     name: str
@@ -190,8 +191,8 @@ class Frame:
     rotation: Rotation = IDENTITY
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+@dataclass(frozen=True, slots=True, repr=False)
+class Attachment(Displayed):
     """A point (m) and a frame on a segment or on the ground, in the axes of that body.
 
     `axis` is an exactly unit rational vector in the axes of the frame, where a loop needs one.
@@ -245,8 +246,8 @@ LOOP_ROWS = {
 """The kinds of loops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+@dataclass(frozen=True, slots=True, repr=False)
+class Loop(Displayed):
     """A closure of one of the kinds of LOOP_ROWS, as by a joint between two bodies.
 
     `closing` lies on the body that closes the loop, `target` on the body it is closed against.
@@ -278,8 +279,8 @@ class Loop:
         return (*self.closing.point, *self.target.point, *length)
 
 
-@dataclass(frozen=True, slots=True)
-class Spring:
+@dataclass(frozen=True, slots=True, repr=False)
+class Spring(Displayed):
     """A linear spring and damper, in a joint or between two points.
 
     In a joint (`segment` is the index of its segment) the effort on the coordinate is
@@ -297,8 +298,8 @@ class Spring:
     preload: Number = ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class ForcePiece:
+@dataclass(frozen=True, slots=True, repr=False)
+class ForcePiece(Displayed):
     """A law and the time in which it holds, start <= t < until (s); None stands for no bound."""
 
     law: Number
@@ -306,8 +307,8 @@ class ForcePiece:
     until: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Force:
+@dataclass(frozen=True, slots=True, repr=False)
+class Force(Displayed):
     """A generalised force (N or N m) that acts on the rate with index `rate`, like a drive.
 
     At any time it is the sum of the laws of the pieces that hold then, and zero where none does.
@@ -329,8 +330,8 @@ class Force:
         return tuple(piece.law for piece in self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class BaseMotion:
+@dataclass(frozen=True, slots=True, repr=False)
+class BaseMotion(Displayed):
     """The given motion of the base body (the ground), world axes, for the origin of its frame.
 
     `rotation` turns base components into world components. An orientation that names parameters or
@@ -388,8 +389,8 @@ def is_law_of_time(components: Iterable[Number]) -> bool:
     return any(not isinstance(c, Fraction) and "t" in symbols_of(c) for c in components)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+@dataclass(frozen=True, slots=True, repr=False)
+class Note(Displayed):
     """Something the user should know about a mechanism that was read: not an error."""
 
     level: Literal["note", "warning"]

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chainform.display import Displayed
 from chainform.graph import OF_OUTPUT
 from chainform.mechanism import Mechanism
 
@@ -30,8 +31,8 @@ OF_LAW = ""
 PER_VALUE = "v_i/u_k for each singular value"
 
 
-@dataclass(frozen=True, slots=True)
-class OutputEntry:
+@dataclass(frozen=True, slots=True, repr=False)
+class OutputEntry(Displayed):
     """An output: its name, letter, shape, unit, meaning and equation; `of_frame` if F is named."""
 
     name: str

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.graph import CALL_NUMBER, Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
@@ -38,7 +39,7 @@ VECTORS = ("q", "qd", "qdd", "tau")
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Displayed):
     """Equations of motion as a computation graph.
 
     `model["mass_matrix"]` is a quantity, and so are `model["H"]` and `model["H[1,2]"]`, with the

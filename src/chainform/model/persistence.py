@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import ReadError, StoreError
 from chainform.graph import Graph, number_text
 from chainform.mechanism import Mechanism, Note, parametrise
@@ -175,8 +176,8 @@ class Recorded(Protocol):
     def record(self, outputs: Sequence[str] | None = None) -> RunRecord: ...
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+@dataclass(frozen=True, slots=True, repr=False)
+class StoredRun(Displayed):
     """A run that is stored with a revision: its arrays, and what is known of it."""
 
     name: str

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
 from chainform.given import Given
@@ -44,6 +45,8 @@ from chainform.model.quantity_results import (
 )
 from chainform.runtime import Program
 
+LONGEST = 160
+"""Characters of a formula in one line."""
 RESULT = "result"
 """The name of a quantity that was computed from others, until an output has it."""
 
@@ -77,7 +80,7 @@ class QuantityModel(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class Quantity(Displayed):
     """An array of variables of a graph, indexed like a numpy array, from 0.
 
     `str` gives the definition of a single entry as it stands in the graph; `expand` multiplies
@@ -154,7 +157,9 @@ class Quantity:
     def __repr__(self) -> str:
         if self.shape:
             return f"Quantity({self.name}, shape {self.shape})"
-        return f"Quantity({self.name} = {self})"
+        text = str(self)
+        shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+        return f"Quantity({self.name} = {shown})"
 
     def latex(self, *, expanded: bool = False) -> str:
         """Return the formula of a single entry, with its left side, as LaTeX."""

@@ -12,7 +12,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.emitters import expansion_latex, latex_name
+from chainform.given import counted
 from chainform.graph import Expansion, Graph, Scalar, expansion_text
 
 PLAIN = re.compile(r"[\w.]+(\([^()]*\))?|\[.*\]", re.DOTALL)
@@ -20,7 +22,7 @@ PLAIN = re.compile(r"[\w.]+(\([^()]*\))?|\[.*\]", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
-class Sparsity:
+class Sparsity(Displayed):
     """The entries of an array that are not identically zero, as compressed rows (CSR).
 
     The columns of row i are `indices[indptr[i] : indptr[i + 1]]`; all indices but the last number
@@ -56,8 +58,8 @@ def sparsity_of(graph: Graph, variables: NDArray[np.int64]) -> Sparsity:
     return Sparsity(shape, starts.astype(np.int64), np.nonzero(rows)[1])
 
 
-@dataclass(frozen=True)
-class Expanded:
+@dataclass(frozen=True, repr=False)
+class Expanded(Displayed):
     """The analytic expression of one quantity: `len` is the number of its terms."""
 
     name: str
@@ -68,6 +70,9 @@ class Expanded:
 
     def __str__(self) -> str:
         return expansion_text(self.expansion)
+
+    def __repr__(self) -> str:
+        return f"<Expanded {self.name}: {counted(len(self), 'term')}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expanded) and self.expansion == other.expansion

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import DeriveError, Error, StoreError
 from chainform.graph import numpy_indices
 from chainform.model.model import Model
@@ -47,7 +48,7 @@ from chainform.store import (
 )
 
 
-class Store(Repository):
+class Store(Repository, Displayed):
     """Models in a database, each with its history.
 
     A reference is `arm` (the last revision), `arm@3` or `arm@tag`. What cannot be found or done
@@ -59,6 +60,9 @@ class Store(Repository):
         self.database = database
         self._is_in_vain = False
         """Whether models were to be taken over and did not come."""
+
+    def __repr__(self) -> str:
+        return f"<Store {self.connection.place}>"
 
     def close(self) -> None:
         """Give the connections back; a file that was made for nothing goes."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from chainform.display import Displayed
 from chainform.given import counted
 from chainform.graph import Cost, Graph
 from chainform.mechanism import Mechanism, freedom_text
@@ -14,8 +15,8 @@ MOST_NAMES, MOST_OUTPUTS = 12, 4
 """More free parameters, and more outputs in one line, than these are counted, not listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+@dataclass(frozen=True, slots=True, repr=False)
+class Origin(Displayed):
     """The revision that a model was loaded from: its model and number, and a hash of its graph."""
 
     name: str

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.files import write_whole
 from chainform.mechanism import coordinate_units
 from chainform.pictures import colours
@@ -43,11 +44,14 @@ DIGITS = 6
 """Digits of the numbers of shapes."""
 
 
-@dataclass(frozen=True)
-class HtmlPage:
+@dataclass(frozen=True, repr=False)
+class HtmlPage(Displayed):
     """A page of HTML; a notebook shows it in a frame."""
 
     text: str
+
+    def __repr__(self) -> str:
+        return f"<HtmlPage of {len(self.text)} characters>"
 
     def save(self, file: str | Path) -> Path:
         """Write the page and return where it is."""

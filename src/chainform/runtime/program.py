@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from chainform.display import Displayed
 from chainform.emitters import Signature, parameters_of, signature_of
 from chainform.given import argument, listed, near
 from chainform.graph import FLOAT, Graph
@@ -37,7 +38,7 @@ from chainform.runtime.target import Target, target_for
 KINDS = {"single": SINGLE, "batch": BATCH, "packed": PACKED}
 
 
-class Program:
+class Program(Displayed):
     """Compiled functions, one for each output, by name: `program.inverse_dynamics(q, qd, qdd)`.
 
     They take one state or a batch with any leading dimensions, return arrays, and write to `out`

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from chainform.display import Displayed
 from chainform.errors import DeriveError
 from chainform.given import Given, double_of, shown
 from chainform.graph import Cost, Graph, cost
@@ -74,8 +75,8 @@ LARGEST = 10**18
 DEFAULT_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Effort:
+@dataclass(frozen=True, repr=False)
+class Effort(Displayed):
     """An effort with its options; `steps` and `seconds` bound the deep search."""
 
     name: str = "fast"
@@ -140,8 +141,8 @@ def _passes(text: str) -> tuple[Pass, ...]:
 Option = float | int | str | None
 
 
-@dataclass(frozen=True)
-class Stage:
+@dataclass(frozen=True, repr=False)
+class Stage(Displayed):
     """A graph on the way, what it costs, and how long the step to it took."""
 
     name: str
@@ -149,6 +150,9 @@ class Stage:
     cost: Cost
     seconds: float = 0.0
     options: dict[str, Option] = field(default_factory=dict[str, Option])
+
+    def __repr__(self) -> str:
+        return f"<Stage {self.name}: {self.cost}, {self.seconds:.2f} s>"
 
 
 Observer = Callable[[Stage], None]

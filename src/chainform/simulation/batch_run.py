@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error, RunError
+from chainform.given import counted
 from chainform.mechanism import Mechanism, automatic_parameters, names_in
 from chainform.model import Model, output_of
 from chainform.pipeline import derive
@@ -145,8 +147,8 @@ def _of_runs(batch: BatchRun, name: str, values_of: Callable[[Run], Array]) -> A
 Truth = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class BatchRun:
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchRun(Displayed):
     """Many motions: `q` (b, m, nq) and `qd` (b, m, nv) at the times `t` (m,).
 
     `values` are the parameters that were given, (b,) each. `ends` (b,) is when each motion ended;
@@ -178,6 +180,11 @@ class BatchRun:
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def __repr__(self) -> str:
+        ended = ", ".join(f"{count} by {name}" for name, count in self.ended.items())
+        times = f"{counted(len(self), 'motion')} at {counted(len(self.t), 'time')}"
+        return f"<BatchRun of {self.mechanism.name}: {times} by {self.method}; ended {ended}>"
 
     @property
     def failed(self) -> Truth:

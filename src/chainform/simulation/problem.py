@@ -15,6 +15,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -75,8 +76,8 @@ UNCOMPARED = "of functions of Python only name and code were compared when the r
 """A remark on runs that were resumed."""
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Displayed):
     """A mechanism, what drives and stops it, from when to when, and the solver.
 
     `options` are as they were given; a scenario is the file that they came from. In `cache` stands
@@ -120,6 +121,10 @@ class Problem:
         settings = settings_of(solver_of(whole, options), whole["hold"], span=span)
         held = stabilise_of(whole["stabilise"])
         return Problem(source, whole, span, times, settings, held, breaks, motion, scenario)
+
+    def __repr__(self) -> str:
+        span = f"from {self.span[0]:g} to {self.span[1]:g} s"
+        return f"<Problem of {self.mechanism.name}, {span} by {self.settings.method.name}>"
 
     @property
     def without(self) -> Sequence[str]:
@@ -225,8 +230,8 @@ class Conditions:
     barriers: Barriers
 
 
-@dataclass(frozen=True, eq=False)
-class System:
+@dataclass(frozen=True, eq=False, repr=False)
+class System(Displayed):
     """A problem as equations and machine code, for any number of motions."""
 
     problem: Problem
@@ -234,6 +239,9 @@ class System:
     model: Model
     machine: Machine
     has_balance: bool
+
+    def __repr__(self) -> str:
+        return f"<System {repr(self.problem)[1:-1]}: {self.model.count()}>"
 
     def run(
         self,

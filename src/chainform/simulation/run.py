@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error, RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
@@ -59,7 +60,7 @@ USUAL = ("energy", "x")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Displayed):
     """A motion: states at times, and what follows from them.
 
     `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts that laws and

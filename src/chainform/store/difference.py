@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
+from chainform.display import Displayed
 from chainform.graph import Graph, definition_text, expand, expansion_text, number_text
 from chainform.store.records import ParameterEntry, Revision
 
@@ -18,8 +19,8 @@ MOST_NAMED = 40
 """More variables between inputs and outputs than this are counted, not shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterState:
+@dataclass(frozen=True, slots=True, repr=False)
+class ParameterState(Displayed):
     """A parameter in one revision: its value, and whether the formulas leave it free."""
 
     value: Fraction | None
@@ -35,8 +36,8 @@ class ParameterState:
         return None if self.value is None else number_text(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class ParameterChange(Displayed):
     """A parameter before and after; None where a revision does not name it."""
 
     name: str
@@ -48,8 +49,8 @@ class ParameterChange:
         return f"{self.name} {old} -> {new}"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class EntryChange(Displayed):
     """An entry of an output, by its label: the formula before and after, None where it is new."""
 
     output: str
@@ -60,8 +61,8 @@ class EntryChange:
     """Whether only the formula is another one: the values are the same in every state."""
 
 
-@dataclass(frozen=True, slots=True)
-class RevisionDifference:
+@dataclass(frozen=True, slots=True, repr=False)
+class RevisionDifference(Displayed):
     """What changed from one revision to another; `print` shows it."""
 
     before: Revision

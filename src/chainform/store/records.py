@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, cast
 
+from chainform.display import Displayed
 from chainform.errors import StoreError
 from chainform.given import Given, counted
 from chainform.graph import Cost
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterEntry:
+@dataclass(frozen=True, slots=True, repr=False)
+class ParameterEntry(Displayed):
     """A parameter of the mechanism, bound or free: its exact value, unit and note."""
 
     name: str
@@ -23,8 +24,8 @@ class ParameterEntry:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MechanismFile:
+@dataclass(frozen=True, slots=True, repr=False)
+class MechanismFile(Displayed):
     """The mechanism a model came from: the file as it was read, and its canonical text."""
 
     name: str
@@ -63,7 +64,7 @@ class RevisionRecord:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Revision:
+class Revision(Displayed):
     """One state of a model, as the store knows it."""
 
     name: str
@@ -119,7 +120,7 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ModelEntry:
+class ModelEntry(Displayed):
     """A model in a list: its name, how many revisions it has, and the last of them."""
 
     name: str
@@ -133,8 +134,8 @@ class ModelEntry:
         return f"<{self.name}: {count}, of {self.latest.mechanism or 'no mechanism'}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+@dataclass(frozen=True, slots=True, repr=False)
+class Swept(Displayed):
     """What `gc` removed."""
 
     graphs: int

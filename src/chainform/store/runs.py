@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select, text
 
+from chainform.display import Displayed
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.connection import Connection
@@ -31,8 +32,8 @@ TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
 """How columns of each kind of number are stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunEntry:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunEntry(Displayed):
     """What is known of a run without its columns."""
 
     name: str

@@ -215,10 +215,9 @@ def test_wrong_motions_and_values_are_named(options: dict[str, Any], message: st
     assert caught.value.element or caught.value.file
 
 
-def test_no_times_have_no_forces() -> None:
-    found = unknown_forces(CRANE, [], motion={"s": "5"})
-    assert found.values.shape == (0, 1)
-    assert "0 states" in found.report
+def test_no_times_are_refused() -> None:
+    with pytest.raises(cf.RunError, match="there are no times"):
+        unknown_forces(CRANE, [], motion={"s": "5"})
 
 
 def test_parameters_of_the_motion_and_of_the_equations() -> None:

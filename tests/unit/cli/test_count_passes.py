@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
-from chainform.cli.model_report import WIDTH, waterfall
+from chainform.reports.waterfall import WIDTH, waterfall
 from chainform.graph import Cost
 
 Call = Callable[..., Any]

@@ -15,7 +15,6 @@ from chainform.cli.model_report import (
     left_out_document,
     method_document,
     show_left_out,
-    waterfall,
 )
 from chainform.cli.options import add_method, add_outputs, derive_wanted
 from chainform.cli.printing import Document, Page, Report
@@ -24,6 +23,7 @@ from chainform.emitters import count_python
 from chainform.errors import ReadError
 from chainform.graph import Cost, Graph, cost
 from chainform.model import Model, entry_counts, select_outputs
+from chainform.reports import waterfall
 
 if TYPE_CHECKING:
     from chainform.model import Store

@@ -12,7 +12,7 @@ NAMES = (
     "new",
     *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
     *FAMILIES["analyse"],
-    *("linearise", "simulate", "runs", "export"),
+    *("linearise", "simulate", "runs", "report", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),
 )

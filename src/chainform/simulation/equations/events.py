@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error, RunError
 from chainform.given import Given, argument, real_array
 from chainform.mechanism import LawReader, Mechanism, law_reader
@@ -23,8 +24,8 @@ ENDINGS = (END, INTERRUPTED, FAILED) = ("end", "interrupted", "failed")
 """How a motion ends where no event ends it: an event of such a name could not be distinguished."""
 
 
-@dataclass(frozen=True)
-class Event:
+@dataclass(frozen=True, repr=False)
+class Event(Displayed):
     """A zero of a law: which way the law goes (rising, falling, both), and what happens then.
 
     Without `stop` and `change` the event is noted and the motion goes on. In a table of events the
@@ -68,8 +69,8 @@ class Event:
         return after_q, after_qd
 
 
-@dataclass(frozen=True)
-class EventRecord:
+@dataclass(frozen=True, repr=False)
+class EventRecord(Displayed):
     """An event that was met: its name, when, and the state then."""
 
     name: str
@@ -78,7 +79,7 @@ class EventRecord:
     qd: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Impact(EventRecord):
     """An impact: the state before it, the rates after it, the impulses (N s, N m s) of the gaps
     that took part, by name, and the energy it took (J).

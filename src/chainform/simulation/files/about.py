@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.formulations import PARTS
 from chainform.given import Given
@@ -73,8 +74,8 @@ class ResumePoint:
         )
 
 
-@dataclass(frozen=True)
-class About:
+@dataclass(frozen=True, repr=False)
+class About(Displayed):
     """How a run was computed.
 
     `ending` is `end`, `interrupted`, `failed`, or the name of the event that ended it; `span` are

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
+from chainform.display import Displayed
 from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism, Reader, number_of
@@ -52,8 +53,8 @@ SOLVER_FIELDS = frozenset({"method", "stabilise", "reduce", *SOLVER_NUMBERS})
 EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
 
 
-@dataclass(frozen=True)
-class Scenario:
+@dataclass(frozen=True, repr=False)
+class Scenario(Displayed):
     """What a file asks for: a mechanism, and arguments of `simulate` by name.
 
     `outputs` are to be written with the states; `text` is the file as it was read. Where it asks

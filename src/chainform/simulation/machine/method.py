@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.graph import Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Equations
@@ -56,8 +57,8 @@ FEWEST = 10
 """In so many steps a motion is made, if not in more."""
 
 
-@dataclass
-class Statistics:
+@dataclass(repr=False)
+class Statistics(Displayed):
     """What the integration took."""
 
     steps: int = 0
@@ -106,8 +107,8 @@ class ActiveMotion(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Solver:
+@dataclass(frozen=True, repr=False)
+class Solver(Displayed):
     """A method by its name, and how its steps are chosen: `simulate` tells what each means."""
 
     method: str = "verner65"
@@ -117,8 +118,8 @@ class Solver:
     largest: float | None = None
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, repr=False)
+class Settings(Displayed):
     """How a motion is integrated: method, tolerances, steps.
 
     With `step` the step is fixed; otherwise it is controlled, and `first` and `largest` bound it.

@@ -26,6 +26,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
 
+from chainform.display import Displayed
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.given import Given, argument
 from chainform.graph import Builder, Scalar
@@ -312,8 +313,8 @@ def _bounds(
 # --- all of them ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Barriers:
+@dataclass(frozen=True, repr=False)
+class Barriers(Displayed):
     """What has rows of constraints that may hold or not, and what is watched without."""
 
     rigid: tuple[Barrier, ...] = ()

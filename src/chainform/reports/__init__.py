@@ -1,0 +1,14 @@
+"""Reports on models for papers, and what notebooks show of every object."""
+
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.reports.notebook import bundle_of
+    from chainform.reports.report import REPORT_FORMS, ModelReport, picture_path, report
+    from chainform.reports.waterfall import waterfall
+
+__all__ = ["REPORT_FORMS", "ModelReport", "bundle_of", "picture_path", "report", "waterfall"]
+
+lazy.door(__name__)

@@ -1,0 +1,128 @@
+"""Blocks of a report as HTML: one page that needs no network, or a piece for a notebook."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable
+from functools import singledispatch
+from html import escape
+
+from chainform.reports.blocks import (
+    DataTable,
+    DrawingBlock,
+    EquationList,
+    Paragraph,
+    PictureBlock,
+    ReportBlock,
+    Title,
+    Verbatim,
+)
+from chainform.reports.mathml import mathml, terms_of
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+"""What a page may load: nothing but the pictures in it."""
+
+STYLE = """
+:root { color-scheme: light; }
+body { max-width: 56rem; margin: 2.5rem auto; padding: 0 1.5rem; color: #1f2933; background: #fff;
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.9rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.35rem; margin: 2.4rem 0 .6rem; border-bottom: 1px solid #dfe4ea; }
+h3 { font-size: 1.08rem; margin: 1.6rem 0 .4rem; }
+table.data { border-collapse: collapse; margin: .8rem 0; font-size: .92rem; }
+table.data th { border-bottom: 2px solid #aab4bf; font-weight: 600; vertical-align: bottom; }
+table.data td { border-bottom: 1px solid #e8ecf0; vertical-align: top; }
+table.data th, table.data td { padding: .25rem .8rem .25rem 0; overflow-wrap: break-word; }
+table.data td { max-width: 22rem; }
+table.data caption { caption-side: top; text-align: left; color: #5c6875; padding-bottom: .2rem; }
+table.equations { border-collapse: collapse; margin: .5rem 0; }
+table.equations td { padding: .2rem .25rem; vertical-align: baseline; }
+table.equations td.left { text-align: right; white-space: nowrap; }
+figure { margin: 1rem 0; } figure img { max-width: 100%; border: 1px solid #dfe4ea; }
+figcaption { color: #5c6875; font-size: .92rem; }
+math { font-size: 1.06em; }
+@media print { body { max-width: none; margin: 0; font-size: 10.5pt; } h2 { break-after: avoid; } }
+"""
+
+
+def page_html(title: str, blocks: Iterable[ReportBlock]) -> str:
+    """Return a whole page."""
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    view = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{policy}{view}<title>{escape(title)}</title>'
+    head += f"<style>{STYLE}</style>"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n'
+        f"{fragment(blocks)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(blocks: Iterable[ReportBlock]) -> str:
+    """Return blocks as a piece of HTML, for a page or for a notebook."""
+    return "\n".join(block_html(block) for block in blocks)
+
+
+@singledispatch
+def block_html(block: object) -> str:
+    """Return one block."""
+    raise TypeError(f"{type(block).__name__} is no block of a report")
+
+
+@block_html.register
+def _(block: Title) -> str:
+    tag = f"h{block.level + 1}"
+    return f"<{tag}>{escape(block.text)}</{tag}>"
+
+
+@block_html.register
+def _(block: Paragraph) -> str:
+    return f"<p>{escape(block.text)}</p>"
+
+
+@block_html.register
+def _(block: DataTable) -> str:
+    sides = ["right" if title in block.numbers else "left" for title in block.titles]
+
+    def row(cells: Iterable[str], tag: str) -> str:
+        inside = "".join(
+            f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+            for cell, side in zip(cells, sides, strict=True)
+        )
+        return f"<tr>{inside}</tr>"
+
+    caption = f"<caption>{escape(block.caption)}</caption>" if block.caption else ""
+    head = f"<thead>{row(block.titles, 'th')}</thead>"
+    body = "\n".join(row(cells, "td") for cells in block.rows)
+    return f'<table class="data">{caption}{head}<tbody>\n{body}\n</tbody></table>'
+
+
+@block_html.register
+def _(block: EquationList) -> str:
+    rows = [
+        f'<tr><td class="left">{mathml(line.left)}</td><td>{mathml("=")}</td>'
+        f"<td>{_wrapped(line.right)}</td></tr>"
+        for line in block.lines
+    ]
+    return '<table class="equations"><tbody>\n' + "\n".join(rows) + "\n</tbody></table>"
+
+
+def _wrapped(right: str) -> str:
+    """Return a sum as one formula for each term, between which a browser may break the line."""
+    return " ".join(mathml(term) for term in terms_of(right))
+
+
+@block_html.register
+def _(block: Verbatim) -> str:
+    return f'<pre style="white-space: pre-wrap">{escape(block.text)}</pre>'
+
+
+@block_html.register
+def _(block: PictureBlock) -> str:
+    data = b64encode(block.png).decode("ascii")
+    image = f'<img src="data:image/png;base64,{data}" alt="{escape(block.caption, quote=True)}">'
+    return f"<figure>{image}<figcaption>{escape(block.caption)}</figcaption></figure>"
+
+
+@block_html.register
+def _(block: DrawingBlock) -> str:
+    return f"<figure>{block.svg}</figure>"

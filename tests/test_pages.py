@@ -17,6 +17,7 @@ ROOT = DOCS.parent
         "README.md",
         "docs/index.md",
         "docs/walk.md",
+        "docs/examples.md",
         "docs/formulations.md",
         "docs/derivatives.md",
         "docs/quantities.md",

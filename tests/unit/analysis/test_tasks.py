@@ -286,7 +286,7 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     "inverse_kinematics": {"targets": {"gripper": [0.9, 0.3, 0.8]}},
     "statics": {"q": {"crank": 0.4}},
     "equilibria": {"starts": 20},
-    "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "points": 5},
+    "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "q0": [-1.33, 0.93, -1.8]},
 }
 
 

@@ -21,7 +21,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ from chainform.graph import (
     cost,
     evaluate,
     expand,
+    graph_text,
     parameter_only,
     parse_graph,
 )
@@ -77,14 +80,18 @@ def polynomials_of(graph: Graph) -> Polynomials:
     return Polynomials(tuple(letters), frozenset(constant & letters.keys()), tuple(sums))
 
 
-def program_graph(problem: Polynomials, run: Callable[[list[Scalar]], Iterable[Scalar]]) -> Graph:
-    """Return the graph of a program that is given the letters and returns the sums."""
+Run = Callable[[Builder, list[Scalar]], Iterable[Scalar]]
+"""A program that is given the letters, and returns the sums."""
+
+
+def program_graph(problem: Polynomials, run: Run) -> Graph:
+    """Return the graph of a program."""
     builder = Builder()
     letters = [
         builder.input(f"x{n}", "parameter" if name in problem.parameters else "q", n)
         for n, name in enumerate(problem.letters)
     ]
-    results = [(f"result_{n}", value) for n, value in enumerate(run(letters))]
+    results = [(f"result_{n}", value) for n, value in enumerate(run(builder, letters))]
     builder.output("results", [len(results)], results)
     return builder.finish()
 
@@ -113,12 +120,11 @@ def form(problem: Polynomials) -> Graph:
     lines += ["Bracket out;", ".sort", "Format nospaces;", "Format O4,stats=off;", "#Optimize F"]
     lines += ['#write <> "%O"', '#write <> "%E;", F', ".end"]
     with TemporaryDirectory() as folder:
-        with open(f"{folder}/sums.frm", "w", encoding="ascii") as file:
-            file.write("\n".join(lines) + "\n")
+        Path(folder, "sums.frm").write_text("\n".join(lines) + "\n", encoding="ascii")
         command = ["form", "-q", "sums.frm"]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     statements = "".join(run.stdout.split()).split(";")
-    return program_graph(problem, lambda letters: _form_values(statements, letters))
+    return program_graph(problem, lambda *given: _form_values(statements, *given))
 
 
 def _form_term(term: Term) -> str:
@@ -127,8 +133,9 @@ def _form_term(term: Term) -> str:
     return f"{'+' if coefficient >= 0 else '-'}{abs(coefficient)}{letters}"
 
 
-def _form_values(statements: Sequence[str], letters: list[Scalar]) -> list[Scalar]:
-    builder = letters[0].builder
+def _form_values(
+    statements: Sequence[str], builder: Builder, letters: list[Scalar]
+) -> list[Scalar]:
     known = {f"x{n}": letter for n, letter in enumerate(letters)}
     results: dict[int, Scalar] = {}
     for statement in filter(None, statements):
@@ -173,8 +180,7 @@ def symbolica(problem: Polynomials) -> Graph:
     ).get_instructions()
     numbers = [Fraction(str(number)) for number in program.constants]
 
-    def run(given: list[Scalar]) -> list[Scalar]:
-        builder = given[0].builder
+    def run(builder: Builder, given: list[Scalar]) -> list[Scalar]:
         known = {("param", n): letter for n, letter in enumerate(given)}
         known |= {("const", n): builder.number(value) for n, value in enumerate(numbers)}
         for operation, target, operands, *_ in program.instructions:
@@ -200,19 +206,8 @@ def casadi(problem: Polynomials) -> Graph:
         for terms in problem.sums
     ]
     program = library.Function("sums", letters, library.cse(sums))
-    binary = {
-        library.OP_ADD: lambda a, b: a + b,
-        library.OP_SUB: lambda a, b: a - b,
-        library.OP_MUL: lambda a, b: a * b,
-    }
-    unary = {
-        library.OP_NEG: lambda a: -a,
-        library.OP_SQ: lambda a: a * a,
-        library.OP_TWICE: lambda a: 2 * a,
-    }
 
-    def run(given: list[Scalar]) -> list[Scalar]:
-        builder = given[0].builder
+    def run(builder: Builder, given: list[Scalar]) -> list[Scalar]:
         known: dict[int, Scalar] = {}
         results: dict[int, Scalar] = {}
         for n in range(program.n_instructions()):
@@ -226,11 +221,24 @@ def casadi(problem: Polynomials) -> Graph:
                 value = builder.number(Fraction(program.instruction_constant(n)))
                 known[targets[0]] = value
             else:
-                compute = binary.get(operation) or unary[operation]
-                known[targets[0]] = builder.keep(compute(*(known[v] for v in operands)))
+                values = [known[v] for v in operands]
+                known[targets[0]] = builder.keep(_casadi_value(library, operation, values))
         return [results[n] for n in sorted(results)]
 
     return program_graph(problem, run)
+
+
+def _casadi_value(library: Any, operation: int, values: Sequence[Scalar]) -> Scalar:
+    first, second = values[0], values[-1]
+    if operation == library.OP_NEG:
+        return -first
+    if operation in (library.OP_ADD, library.OP_TWICE):
+        return first + second
+    if operation == library.OP_SUB:
+        return first - second
+    if operation in (library.OP_MUL, library.OP_SQ):
+        return first * second
+    raise SystemExit(f"CasADi has an operation of number {operation}, which is not known here")
 
 
 # --- the peers --------------------------------------------------------------------------------
@@ -257,11 +265,29 @@ PEERS = {
         lambda: shutil.which("form") is not None,
         "install the program `form` (a package of Debian)",
     ),
-    "symbolica": Peer(
-        "Symbolica", symbolica, _has_module("symbolica"), "`pip install symbolica`"
-    ),
+    "symbolica": Peer("Symbolica", symbolica, _has_module("symbolica"), "`pip install symbolica`"),
     "casadi": Peer("CasADi, `cse`", casadi, _has_module("casadi"), "`pip install casadi`"),
 }
+
+
+def peer_count(graph: Graph, peer: str, seconds: float) -> str:
+    """Return the count of a peer and its time as text, or why there is none."""
+    command = [sys.executable, __file__, peer]
+    start = perf_counter()
+    try:
+        run = subprocess.run(
+            command,
+            input=graph_text(graph),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return f"over {seconds:.0f} s"
+    except subprocess.CalledProcessError as failure:
+        return f"failed: {failure.stderr.strip().rpartition(chr(10))[2][:80]}"
+    return f"{run.stdout.split()[-1]} in {perf_counter() - start:.1f} s"
 
 
 def main() -> None:

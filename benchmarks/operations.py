@@ -1,10 +1,13 @@
 """How few operations: `python benchmarks/operations.py [--deep] [--write FILE.md]`.
 
-Three tables: the reference cases beside published counts, prototypes and `sympy.cse`; arms with
-symbolic parameters beside OpenSYMORO; robots beside the CasADi graphs of Pinocchio's algorithms
+Four tables: the reference cases beside published counts and prototypes; the same cases beside FORM,
+Symbolica, SymPy and CasADi, which get the outputs multiplied out; arms with symbolic parameters
+beside OpenSYMORO; robots beside the CasADi graphs of Pinocchio's algorithms
 (benchmarks/data/casadi_counts.json). Counts are multiplications/additions of the emitted Python
 program, read from its text; sines, cosines, sums of angles and other calls are always shown beside
-them. Every model is compared with Pinocchio before its row is printed.
+them. Every model is compared with Pinocchio before its row is printed, every result of a peer with
+the polynomials that it was given. A peer that is not installed ends the program, which says how to
+get it or to leave it out (`--without`).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE)]
 
 from counting.cases import CASES, DATA, SYMBOLIC, Case, SymbolicCase  # noqa: E402
 from counting.efforts import count, text_of  # noqa: E402
+from counting.polynomials import PEERS, peer_count  # noqa: E402
 from counting.robot_files import QUANTITIES, ROBOTS, Robot, find, read  # noqa: E402
 from counting.symbolic_arms import mechanism_of  # noqa: E402
 from counting.sympy_baseline import FORMS, sympy_count  # noqa: E402
@@ -38,7 +42,8 @@ class Options:
     deep: bool
     budget: str
     seed: int
-    sympy_seconds: float
+    peer_seconds: float
+    peers: tuple[str, ...]
 
     def takes(self, key: str) -> bool:
         """Whether a row is wanted."""
@@ -82,14 +87,30 @@ def reference_row(case: Case, options: Options) -> Sequence[str]:
     mechanism = cf.read(DATA / f"{case.file}.json")
     plain = count(mechanism, case.outputs, "none", parameters=case.parameters)
     assert plain is not None
-    baselines = [sympy_count(plain.model.graph, form, options.sympy_seconds) for form in FORMS]
-    known = (case.published, case.greedy, case.searched, case.goal, *baselines)
+    known = (case.published, case.greedy, case.searched, case.goal)
     given = {"parameters": case.parameters, "sine_cost": case.sine_cost}
     reduced = [
         text_of(count(mechanism, case.outputs, effort, **given, **options.of(effort)))
         for effort in options.efforts()
     ]
     return [case.title, *known, plain.text, *reduced]
+
+
+# --- peers that get polynomials -------------------------------------------------------------
+
+
+def peer_rows(options: Options) -> Iterator[Sequence[str]]:
+    """Go through the reference cases again, for the peers that get polynomials."""
+    for key, case in CASES.items():
+        if options.takes(key):
+            mechanism = cf.read(DATA / f"{case.file}.json")
+            given = {"parameters": case.parameters, "sine_cost": case.sine_cost}
+            plain = count(mechanism, case.outputs, "none", parameters=case.parameters)
+            assert plain is not None
+            graph, seconds = plain.model.graph, options.peer_seconds
+            theirs = [peer_count(graph, peer, seconds) for peer in options.peers]
+            theirs += [sympy_count(graph, form, seconds) for form in FORMS]
+            yield [case.title, *theirs, text_of(count(mechanism, case.outputs, "fast", **given))]
 
 
 # --- symbolic parameters --------------------------------------------------------------------
@@ -145,14 +166,16 @@ def rows_of(key: str, robot: Robot, options: Options) -> Iterator[Sequence[str]]
 
 
 def tables(options: Options) -> list[str]:
-    """Return the lines of the three tables."""
+    """Return the lines of the four tables."""
     ours = [f"`{effort}`" for effort in ("none", *options.efforts())]
     known = ["published", "greedy prototype", "searching prototype", "goal"]
-    known += ["`sympy.cse`, multiplied out", "`sympy.cse`, on `none`"]
+    peers = [PEERS[peer].title for peer in options.peers]
+    peers += ["`sympy.cse`, multiplied out", "`sympy.cse`, on `none`"]
     symoro = ["OpenSYMORO, all", "OpenSYMORO, base"]
     casadi = ["CasADi, numbers of the file", "CasADi, our numbers"]
     return [
         *table(["case", *known, *ours], reference_rows(options)),
+        *table(["case", *peers, "`fast`"], peer_rows(options)),
         *table(["arm", "output", "inertias", *symoro, *ours], symbolic_rows(options)),
         *table(["robot", "output", *casadi, *ours], robot_rows(options)),
     ]
@@ -166,10 +189,16 @@ def main() -> None:
     parser.add_argument("--deep", action="store_true", help="search, too")
     parser.add_argument("--budget", default="5m", help="time for each search (5m)")
     parser.add_argument("--seed", type=int, default=0, help="of the search (0)")
-    parser.add_argument("--sympy-seconds", type=float, default=60, help="limit of sympy.cse (60)")
+    parser.add_argument("--peer-seconds", type=float, default=120, help="limit of a peer (120)")
+    parser.add_argument("--without", nargs="+", default=[], choices=PEERS, help="peers left out")
     parser.add_argument("--write", type=Path, help="write a page as well")
     given = parser.parse_args()
-    options = Options(given.only, given.deep, given.budget, given.seed, given.sympy_seconds)
+    peers = tuple(peer for peer in PEERS if peer not in given.without)
+    for peer in peers:
+        if not PEERS[peer].is_there():
+            parser.error(f"{peer} is missing: {PEERS[peer].remedy}, or give --without {peer}")
+    search = (given.only, given.deep, given.budget, given.seed)
+    options = Options(*search, given.peer_seconds, peers)
     lines = tables(options)
     if given.write:
         intro = "# Operations\n\nMade by `python benchmarks/operations.py`. Counts are "

@@ -216,7 +216,7 @@ def test_wrong_motions_and_values_are_named(options: dict[str, Any], message: st
 
 
 def test_no_times_are_refused() -> None:
-    with pytest.raises(cf.RunError, match="there are no times"):
+    with pytest.raises(RunError, match="there are no times"):
         unknown_forces(CRANE, [], motion={"s": "5"})
 
 

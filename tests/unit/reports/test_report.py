@@ -14,6 +14,7 @@ import chainform as cf
 from chainform.cli import main
 from chainform.errors import Error
 from chainform.graph import builder_of
+from chainform.reports import ModelReport
 from chainform.reports.formulas import MOST_DEFINITIONS
 from chainform.reports.mathml import mathml, terms_of
 from chainform.reports.tex import tex_text
@@ -27,13 +28,13 @@ NASTY = r"""50% of $x_1^2$ & {#~} \input{/etc/passwd} "q" 'r' `s` | <a> → 中 
 
 
 @pytest.fixture(scope="module")
-def made() -> cf.reports.ModelReport:  # pyright: ignore
+def made() -> ModelReport:
     return cf.report("examples/slider_crank.toml", reduce="fast", outputs=["H", "hG"])
 
 
 @pytest.mark.slow
-def test_a_page_has_all_sections_and_loads_nothing(made: object, tmp_path: Path) -> None:
-    file = made.save(tmp_path / "report.html")  # pyright: ignore
+def test_a_page_has_all_sections_and_loads_nothing(made: ModelReport, tmp_path: Path) -> None:
+    file = made.save(tmp_path / "report.html")
     text = file.read_text()
     for title in SECTIONS:
         assert f">{title}</h2>" in text
@@ -45,8 +46,8 @@ def test_a_page_has_all_sections_and_loads_nothing(made: object, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_pdf_is_compiled(made: object, tmp_path: Path) -> None:
-    file = made.save(tmp_path / "report.pdf")  # pyright: ignore
+def test_a_pdf_is_compiled(made: ModelReport, tmp_path: Path) -> None:
+    file = made.save(tmp_path / "report.pdf")
     assert file.read_bytes().startswith(b"%PDF")
     text = subprocess.run(
         ["pdftotext", str(file), "-"], capture_output=True, text=True, check=True
@@ -56,9 +57,9 @@ def test_a_pdf_is_compiled(made: object, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_laws_hold(made: object) -> None:
-    assert made.holds  # pyright: ignore
-    assert {check.holds for check in made.checks} == {True}  # pyright: ignore
+def test_all_laws_hold(made: ModelReport) -> None:
+    assert made.holds
+    assert {check.holds for check in made.checks} == {True}
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ ROOT = DOCS.parent
         "docs/stops.md",
         "docs/solvers.md",
         "docs/thesis-reduction.md",
+        "docs/report.md",
     ],
 )
 def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

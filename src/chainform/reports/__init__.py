@@ -6,8 +6,8 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.reports.notebook import bundle_of
-    from chainform.reports.report import REPORT_FORMS, ModelReport, picture_path, report
-    from chainform.reports.waterfall import waterfall
+    from chainform.reports.model_report import REPORT_FORMS, ModelReport, picture_path, report
+    from chainform.reports.count_chart import waterfall
 
 __all__ = ["REPORT_FORMS", "ModelReport", "bundle_of", "picture_path", "report", "waterfall"]
 

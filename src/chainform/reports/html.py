@@ -90,7 +90,11 @@ def _(block: DataTable) -> str:
         )
         return f"<tr>{inside}</tr>"
 
-    caption = f"<caption>{escape(block.caption)}</caption>" if block.caption else ""
+    caption = (
+        f'<caption style="text-align: left">{escape(block.caption)}</caption>'
+        if block.caption
+        else ""
+    )
     head = f"<thead>{row(block.titles, 'th')}</thead>"
     body = "\n".join(row(cells, "td") for cells in block.rows)
     return f'<table class="data">{caption}{head}<tbody>\n{body}\n</tbody></table>'

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,8 +35,8 @@ from chainform.reports.blocks import (
 from chainform.reports.formulas import quantity_latex
 from chainform.reports.html import fragment
 from chainform.reports.mechanism_blocks import mechanism_blocks
-from chainform.reports.report import COLUMNS, count_blocks, figures, quantity_blocks
-from chainform.reports.waterfall import waterfall
+from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
+from chainform.reports.count_chart import waterfall
 
 MOST_ROWS, MOST_COLUMNS = 25, 12
 """Of a longer table the first rows and columns are shown."""
@@ -93,7 +93,7 @@ def record_blocks(record: Any) -> list[ReportBlock]:
 
 def value_text(value: Any) -> str:
     """Return a value in few words; nothing where there is nothing to tell."""
-    kind: type[Any] = type(value)
+    kind = cast("type[Any]", type(value))
     if value is None:
         return ""
     if text := scalar_text(value):

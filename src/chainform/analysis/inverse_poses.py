@@ -242,7 +242,7 @@ def inverse_kinematics(
     """
     watch = Watch(progress)
     given = argument("options", options).table(PoseOptions.__annotations__).value
-    settled = with_values(mechanism, given.get("values"))
+    settled = with_values(mechanism, given.get("values") or {})
     redundancy = given.get("redundancy", "least_motion")
     held = argument("redundancy", redundancy if isinstance(redundancy, Mapping) else None)
     choice = "held"

@@ -95,9 +95,13 @@ LAWS = 'write {"phi": "0.3*sin(t)"}'
 def with_values(
     mechanism: Mechanism | str | PathLike[str], values: Mapping[str, Any] | None
 ) -> Mechanism:
-    """Return a mechanism, or that of a file, with the values of parameters."""
+    """Return a mechanism, or that of a file, with the values of parameters.
+
+    With a table, even an empty one, every parameter must have a value; without one, those that have
+    none may be such that the task does not need.
+    """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    return parameters_of(source, values).mechanism
+    return source if values is None else parameters_of(source, values).mechanism
 
 
 def _states(motion: object, t: Any) -> PrescribedMotion | None:

@@ -65,7 +65,7 @@ def statics(  # noqa: PLR0913, a front door
     residual (what no force accounts for), rank. `facts` has the kind: exact, least norm or least
     squares. `result.run` has reactions in the joints and all other quantities.
     """
-    source = with_values(mechanism, values)
+    source = with_values(mechanism, values or {})
     given = argument("forces", {} if forces is None else forces)
     if given.table().value:
         with given.translate_errors():

@@ -90,7 +90,7 @@ def run_task(task: str, args: Namespace) -> Report:
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
     mechanism = read_chosen(args)
-    with option_errors(given):
+    with option_errors(values):
         return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -124,7 +125,7 @@ def form(problem: Polynomials) -> Graph:
         command = ["form", "-q", "sums.frm"]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     statements = "".join(run.stdout.split()).split(";")
-    return program_graph(problem, lambda *given: _form_values(statements, *given))
+    return program_graph(problem, partial(_form_values, statements))
 
 
 def _form_term(term: Term) -> str:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
-    from chainform.reports.notebook import bundle_of
-    from chainform.reports.model_report import REPORT_FORMS, ModelReport, picture_path, report
     from chainform.reports.count_chart import waterfall
+    from chainform.reports.model_report import REPORT_FORMS, ModelReport, picture_path, report
+    from chainform.reports.notebook import bundle_of
 
 __all__ = ["REPORT_FORMS", "ModelReport", "bundle_of", "picture_path", "report", "waterfall"]
 

@@ -32,11 +32,11 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
+from chainform.reports.count_chart import waterfall
 from chainform.reports.formulas import quantity_latex
 from chainform.reports.html import fragment
 from chainform.reports.mechanism_blocks import mechanism_blocks
 from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
-from chainform.reports.count_chart import waterfall
 
 MOST_ROWS, MOST_COLUMNS = 25, 12
 """Of a longer table the first rows and columns are shown."""

@@ -26,7 +26,7 @@ from chainform.analysis.constraint_values import ClosureRows
 from chainform.analysis.forces import solved
 from chainform.errors import RunError
 from chainform.formulations import basic_rates
-from chainform.given import argument, finite_array
+from chainform.given import argument, counted, finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
@@ -145,11 +145,11 @@ def _open_efforts(
 
 def _report(count: int, left: NDArray[np.int64], kind: str, residual: Array) -> str:
     least, most = (int(left.min()), int(left.max())) if left.size else (0, 0)
-    freedoms = f"{least}" if least == most else f"{least} to {most}"
+    freedoms = counted(least, "freedom") if least == most else f"{least} to {most} freedoms"
     endings = {
         "exact": "the drives are determined",
         "least norm": "there are more drives than needed, and those of least norm are given",
         "least squares": "the drives cannot bring this motion about: "
         f"{np.max(np.abs(residual), initial=0.0):.3g} is left over",
     }
-    return f"{count} drives for {freedoms} freedoms: {endings[kind]}"
+    return f"{counted(count, 'drive')} for {freedoms}: {endings[kind]}"

@@ -156,9 +156,10 @@ def _one_each(problem: PoseProblem, goals: PoseGoals) -> Result:
     lines.append(f"{len(places)} of {counted(count, 'target')} reached")
     if len(others):
         least = arrays["position_error"][others], arrays["rotation_error"][others]
+        nearest = f"{least[0].min():.3g} to " if len(others) > 1 else ""
         lines.append(
             f"not reached: {_numbers(others)}; the nearest poses found are off by "
-            f"{least[0].min():.3g} to {least[0].max():.3g} m"
+            f"{nearest}{least[0].max():.3g} m"
             + (f" and up to {least[1].max():.3g} rad" if least[1].any() else "")
         )
     facts = {"targets": count, "reached": len(places), "starts": int(starts.sum())}

@@ -192,9 +192,10 @@ WRONG_PLACE = (
 
 
 def _exit_code(problem: Exception) -> int:
-    if isinstance(problem, ReadError | DeriveError):
-        return BAD_INPUT
     causes = list(_causes(problem))
+    # A task that fails because of a wrong name or a wrong file was given bad input.
+    if any(isinstance(cause, ReadError | DeriveError) for cause in causes):
+        return BAD_INPUT
     if any(map(_is_wrong_place, causes)):
         return BAD_INPUT
     if isinstance(problem, StoreError) and not any(map(_is_out_of_reach, causes)):

@@ -28,7 +28,7 @@ def test_the_basic_joint_drives_and_its_power_is_that_of_the_motion() -> None:
     found = drives(four_bar(), motion.q, motion.qd, motion.qdd)
     assert found.driven == ("crank",)
     assert found.kind == "exact"
-    assert found.report == "1 drives for 1 freedoms: the drives are determined"
+    assert found.report == "1 drive for 1 freedom: the drives are determined"
     assert np.abs(found.tau[:, 1:]).max() == 0
     model = cf.derive(four_bar(), ["inverse_dynamics"])
     back = model.evaluate(q=motion.q, qd=motion.qd, qdd=motion.qdd, sigma=found.sigma)

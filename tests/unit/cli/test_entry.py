@@ -361,3 +361,9 @@ for command, arguments in {calls!r}.items():
         env={**os.environ, "XDG_DATA_HOME": str(tmp_path), "CHAINFORM_CACHE": str(tmp_path)},
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_wrong_name_in_a_task_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(Path(__file__).parents[3] / "examples" / "six_axis_arm.toml")
+    assert main(["inverse-kinematics", file, "--targets", '{"griper": [0.9, 0.3, 0.8]}']) == 2
+    assert "did you mean 'gripper'?" in capsys.readouterr().err

@@ -285,3 +285,14 @@ def test_a_page_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setitem(sys.modules, name, None)
         monkeypatch.setitem(sys.modules, module, None)
     assert "<canvas" in animate(swinging(arm())).text
+
+
+def test_a_picture_may_draw_parts_of_a_path() -> None:
+    run = cf.simulate(pendulum(), q0=[1.0], t=1)
+    whole, none, part = (
+        np.asarray(picture(run, size=(120, 90), ghosts=0, stretches=chosen))
+        for chosen in (None, [], [(0.0, 0.3)])
+    )
+    assert (whole != none).any()
+    assert (part != none).any()
+    assert (part != whole).any()

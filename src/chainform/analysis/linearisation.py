@@ -56,7 +56,6 @@ from chainform.runtime import Key, LruCache
 from chainform.simulation import parameters_of, rest_names, whole_states
 
 Array = NDArray[np.float64]
-
 EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
 ROUNDING = 1e-13
 AT_REST = 1e-9

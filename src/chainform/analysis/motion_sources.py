@@ -40,7 +40,7 @@ FEWEST = 6
 JOINED = 1e-9
 """The largest step between two pieces of laws, against the size of values and rates."""
 FITTED = 1.01
-"""How far the root mean square distance of a spline may be from the one that was asked for."""
+"""How far the root mean square distance of a spline may be from the one that is required."""
 ROUNDED = 1e-12
 LARGEST_FILE = 2**28
 FIELDS = ("t", "values", "rates", "accelerations", "smoothing")
@@ -193,7 +193,7 @@ def _spline(
         curve = splines.make_interp_spline(own, values, k=5)
         note = f"quintic spline through {len(own)} numbers, no smoothing"
     else:
-        with warnings.catch_warnings():  # How near it is, is told below.
+        with warnings.catch_warnings():  # The distance is checked below.
             warnings.simplefilter("ignore", RuntimeWarning)
             curve = splines.make_splrep(own, values, k=5, s=len(own) * smoothing**2)
         offsets: Array = np.asarray(curve(own)) - values

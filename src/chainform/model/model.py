@@ -44,8 +44,8 @@ class Model(Displayed):
 
     `model["mass_matrix"]` is a quantity, and so are `model["H"]` and `model["H[1,2]"]`, with the
     letters and indices of the command line. `model.evaluate(q=...)` gives numbers,
-    `model.bind({...})` a model with numbers for parameters, `model.emit("python")` program text,
-    `model.count()` the number of operations, and `print(model)` a summary.
+    `model.bind({...})` a model with numbers, `model.emit("python")` program text, `model.count()`
+    operations, `print(model)` a summary.
     """
 
     mechanism: Mechanism

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
-    from chainform.reports.count_chart import waterfall
+    from chainform.reports.html import waterfall
     from chainform.reports.model_report import REPORT_FORMS, ModelReport, picture_path, report
     from chainform.reports.notebook import bundle_of
 

@@ -42,9 +42,9 @@ class DataTable:
         caption: str = "",
     ) -> DataTable:
         """Return a table of any sequences; columns that are empty in every row are left out."""
-        kept = [k for k in range(len(titles)) if any(row[k] for row in rows)]
-        chosen = tuple(tuple(row[k] for k in kept) for row in rows)
-        return DataTable(tuple(titles[k] for k in kept), chosen, tuple(numbers), caption)
+        filled = [k for k in range(len(titles)) if any(row[k] for row in rows)]
+        chosen = tuple(tuple(row[k] for k in filled) for row in rows)
+        return DataTable(tuple(titles[k] for k in filled), chosen, tuple(numbers), caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class PictureBlock:
     png: bytes = field(repr=False)
     caption: str
     name: str = "picture"
-    """What its file is called beside a LaTeX document."""
+    """What its file is called in the folder of a LaTeX document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,16 @@
-"""Blocks of a report as HTML: one page that needs no network, or a piece for a notebook."""
+"""Blocks of a report as HTML: one page that needs no network, or a piece for a notebook.
+
+The chart of operations is a picture in SVG.
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
+from chainform.graph import Cost
 from chainform.reports.blocks import (
     DataTable,
     DrawingBlock,
@@ -18,6 +22,10 @@ from chainform.reports.blocks import (
     Verbatim,
 )
 from chainform.reports.mathml import mathml, terms_of
+
+WIDTH, ROW, LABEL, RIGHT = 760, 34, 210, 120
+BARS = ("#3b6ea5", "#8fb3d9")
+"""Multiplications and additions."""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What a page may load: nothing but the pictures in it."""
@@ -130,3 +138,49 @@ def _(block: PictureBlock) -> str:
 @block_html.register
 def _(block: DrawingBlock) -> str:
     return f"<figure>{block.svg}</figure>"
+
+
+def waterfall(title: str, counts: Sequence[tuple[str, Cost]]) -> str:
+    """Return a picture with one row for each stage; the length of a bar is its operations."""
+    most = max((c.multiplications + c.additions for _, c in counts), default=0) or 1
+    height = ROW * (len(counts) + 2)
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        f'<text x="10" y="22" font-weight="bold">{escape(title)}</text>',
+        *_legend(),
+    ]
+    before: int | None = None
+    for place, (name, count) in enumerate(counts):
+        total = count.multiplications + count.additions
+        saved = "" if before is None or total >= before else f" (-{before - total})"
+        lines += _row(ROW * (place + 1) + 14, name, count, most, saved)
+        before = total
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _row(y: int, name: str, count: Cost, most: int, saved: str) -> list[str]:
+    scale = (WIDTH - LABEL - RIGHT) / most
+    first = count.multiplications * scale
+    second = count.additions * scale
+    middle = LABEL + first
+    text = f"{count.multiplications}/{count.additions}{saved}"
+    return [
+        f'<text x="{LABEL - 10}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+        f'<rect x="{LABEL}" y="{y}" width="{first:.1f}" height="20" fill="{BARS[0]}"/>',
+        f'<rect x="{middle:.1f}" y="{y}" width="{second:.1f}" height="20" fill="{BARS[1]}"/>',
+        f'<text x="{LABEL + first + second + 6:.1f}" y="{y + 15}">{text}</text>',
+    ]
+
+
+def _legend() -> list[str]:
+    words = ("multiplications", "additions")
+    return [
+        part
+        for place, (word, colour) in enumerate(zip(words, BARS, strict=True))
+        for part in (
+            f'<rect x="{530 + 120 * place}" y="12" width="10" height="10" fill="{colour}"/>',
+            f'<text x="{545 + 120 * place}" y="22" font-size="12">{word}</text>',
+        )
+    ]

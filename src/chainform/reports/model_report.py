@@ -37,9 +37,33 @@ from chainform.reports.mechanism_blocks import (
     topology_blocks,
 )
 from chainform.reports.pdf import compiled
-from chainform.reports.references import references_of
 from chainform.reports.tex import document_tex
 from chainform.reports.verification import Check, verify
+from chainform.version import VERSION
+
+RACKOVIC = (
+    "M. Racković, Formiranje matematičkih modela složenih robotskih mehanizama u simboličkom "
+    "obliku (Mathematical models of complex robotic mechanisms in symbolic form), PhD thesis, "
+    "University of Novi Sad, 1996."
+)
+FEATHERSTONE = "R. Featherstone, Rigid Body Dynamics Algorithms, Springer, 2008."
+FORMULATIONS = {
+    "closed_form": RACKOVIC,
+    "newton_euler": "J. Y. S. Luh, M. W. Walker, R. P. C. Paul, On-line computational scheme for "
+    "mechanical manipulators, ASME Journal of Dynamic Systems, Measurement, and Control 102, 1980.",
+    "composite_body": FEATHERSTONE,
+    "articulated_body": FEATHERSTONE,
+    "kinetostatic": "Z. Turek, Kinetostatyczna komputerowa metoda matematycznego modelowania "
+    "łańcuchów kinematycznych, IPPT PAN reports 15/1993, Warsaw.",
+    "lagrange": "A. Obradović, S. Marković, Simulacija kretanja sistema krutih tela, 1991.",
+    "gibbs_appell": "M. H. Korayem, A. M. Shafei, Application of recursive Gibbs-Appell "
+    "formulation in deriving the motion equation of revolute-prismatic joints, Iran University of "
+    "Science and Technology, Tehran.",
+    "elements": "Yu. M. Andrieiev, V. L. Dziuba, on inverse problems of dynamics of robotic "
+    "devices in the computer algebra system KiDyM, NTU KhPI, Kharkiv, 2023.",
+    "auto": FEATHERSTONE,
+}
+"""Where each formulation comes from; `auto` takes the cheapest of several."""
 
 REPORT_FORMS = (".html", ".tex", ".pdf")
 SIZE = (1600, 1200)
@@ -74,7 +98,7 @@ class ModelReport(Displayed):
     def save(self, file: str | PathLike[str]) -> Path:
         """Write the report; the ending of the file tells the form: .html, .tex or .pdf.
 
-        Pictures of a LaTeX document lie beside it: report-mechanism.png.
+        Pictures of a LaTeX document lie in its folder: report-mechanism.png.
         """
         path = _target(file)
         ending = path.suffix.lower()
@@ -99,7 +123,7 @@ class ModelReport(Displayed):
 
 
 def picture_path(path: Path, name: str = "mechanism") -> Path:
-    """Return where a picture of a LaTeX document lies: beside it."""
+    """Return where a picture of a LaTeX document lies: in its folder."""
     return path.with_name(f"{path.stem}-{name}.png")
 
 
@@ -173,7 +197,7 @@ def _blocks(
     blocks += [Title("Operations"), *count_blocks(model, stages)]
     if checks:
         blocks += [Title("Verification"), *verification_blocks(checks)]
-    references = [(str(k), text) for k, text in enumerate(references_of(model), start=1)]
+    references = [(str(k), text) for k, text in enumerate(_references(model), start=1)]
     blocks += [Title("References"), DataTable.of(("no", "work"), references)]
     return tuple(blocks)
 
@@ -186,11 +210,11 @@ LEVELS = (
 
 def _abstract(model: Model) -> str:
     state = f"reduced by the effort {model.reduction}" if model.is_reduced else "not reduced"
-    kept = model.parameters if isinstance(model.parameters, str) else ", ".join(model.parameters)
+    free = model.parameters if isinstance(model.parameters, str) else ", ".join(model.parameters)
     return (
         f"This report was made by a program from the mechanism {model.mechanism.name}. The "
         f"formulas were derived by the formulation {model.formulation} and are {state}; "
-        f"parameters: {kept}. SI units; the equation of motion is "
+        f"parameters: {free}. SI units; the equation of motion is "
         "tau = H(q) qdd + c(q, qd) + hG(q), with c_i = sum over k, l of C_ikl qd_k qd_l."
     )
 
@@ -253,3 +277,11 @@ def verdict(checks: Sequence[Check]) -> str:
     left = len(checks) - len(done)
     words = f"{len(done) - failed} hold" if not failed else f"{failed} of {len(done)} FAIL"
     return f"{words}, {left} could not be checked" if left else words
+
+
+def _references(model: Model) -> list[str]:
+    """Return the works that a report on a model cites, with the program itself."""
+    used = [FORMULATIONS[model.formulation]] if model.formulation in FORMULATIONS else []
+    if model.reduction == "thesis":
+        used.append(RACKOVIC)
+    return [*dict.fromkeys(used), f"chainform {VERSION}, which derived and verified all of this."]

@@ -32,9 +32,8 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
-from chainform.reports.count_chart import waterfall
 from chainform.reports.formulas import quantity_latex
-from chainform.reports.html import fragment
+from chainform.reports.html import fragment, waterfall
 from chainform.reports.mechanism_blocks import mechanism_blocks
 from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
 
@@ -294,7 +293,7 @@ def linearisation_blocks(found: Any) -> list[ReportBlock]:
 
 
 def problem_blocks(problem: Any) -> list[ReportBlock]:
-    """Return what is asked of a motion: the options that were given."""
+    """Return the options of a motion that were given."""
     rows = [(key, value_text(value)) for key, value in problem.options.items()]
     rows = [(key, text) for key, text in rows if text and text != "False"]
     words = (
@@ -307,7 +306,7 @@ def problem_blocks(problem: Any) -> list[ReportBlock]:
 
 
 def system_blocks(system: Any) -> list[ReportBlock]:
-    """Return a compiled problem: what is asked, and the operations of its equations."""
+    """Return a compiled problem: its options, and the operations of its equations."""
     return [*problem_blocks(system.problem), *cost_blocks(system.model.count())]
 
 

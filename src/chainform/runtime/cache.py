@@ -17,7 +17,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -291,7 +291,7 @@ _MODULES: LruCache[bytes] = LruCache(64)
 
 def code_of(text: str, target: Target, code_cache: CodeStorage | None = None) -> bytes:
     """Return the machine code of a module: stored, from memory, or compiled now."""
-    key = hashlib.sha256(f"{compiler()} {target} {text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{compiler()} {astuple(target)} {text}".encode()).hexdigest()
     stored = None if code_cache is None else CodeCache(code_cache)
     return cached_code(stored, key, lambda: _MODULES.get(key, lambda: compiled(text, target)))
 
@@ -300,9 +300,10 @@ def content_of(graph: Graph, signature: Signature, precision: str, lanes: int) -
     """Return a hash of everything that goes into the machine code, but for the processor."""
     digest = hashlib.sha256(compiler().encode())
     inputs = sorted((v, given.group, given.index) for v, given in graph.inputs.items())
-    digest.update(f"{signature} {precision} {lanes} {inputs}".encode())
-    for result in signature.results:
-        digest.update(repr(graph.block(result.name).variables).encode())
+    # The line that people see of a record is cut short; a key holds all of its fields.
+    variables = [tuple(graph.block(result.name).variables) for result in signature.results]
+    parts = (astuple(signature), precision, lanes, inputs, variables)
+    digest.update(repr(parts).encode())
     arrays = ("kind", "call", "argument", "term_start", "coefficient", "factor_start", "factor")
     for name in (*arrays, "power"):
         digest.update(getattr(graph, name).tobytes())

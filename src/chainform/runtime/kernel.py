@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -97,7 +98,8 @@ class Kernel:
 
     def _key(self, part: str) -> str:
         """Return the key of machine code in a cache: the same key, the same code."""
-        return hashlib.sha256(f"{self._content} {part} {self.target}".encode()).hexdigest()
+        text = f"{self._content} {part} {astuple(self.target)}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def code(self, part: str) -> bytes:
         """Return the machine code for one state (`single`) or for batches (`batch`)."""

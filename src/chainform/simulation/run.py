@@ -63,9 +63,8 @@ USUAL = ("energy", "x")
 class Run(Displayed):
     """A motion: states at times, and what follows from them.
 
-    `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts that laws and
-    functions gave. `events` are the events on the way. What is derived from the states
-    (accelerations, energy, reactions) is computed on first access.
+    `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts by laws and
+    functions. `events` are those on the way. Accelerations, energy, reactions follow when read.
     """
 
     mechanism: Mechanism

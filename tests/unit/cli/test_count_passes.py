@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
 from chainform.graph import Cost
-from chainform.reports.count_chart import WIDTH, waterfall
+from chainform.reports.html import WIDTH, waterfall
 
 Call = Callable[..., Any]
 STEPS = ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]

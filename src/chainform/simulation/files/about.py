@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
 from math import isfinite
 from types import CodeType
@@ -183,6 +183,9 @@ def _canonical(value: object, *, is_inside: bool = False) -> str:
         return _canonical([made.func, made.args, made.keywords])
     if callable(value):
         return _of_function(inspect.unwrap(cast("Callable[..., Any]", value)))
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        return type(value).__name__ + _canonical(parts)
     if value is None or isinstance(value, bool):
         return str(value)
     try:

@@ -188,12 +188,14 @@ def _tangents(mechanism: Mechanism, motion: PrescribedMotion) -> list[Array]:
 
     A motion that opens loops or violates constraints is refused.
     """
-    if not is_bound(mechanism):
-        return [np.eye(mechanism.nv)] * len(motion.t)
+    free = [np.eye(mechanism.nv)] * len(motion.t)
+    has_barriers = any(c.kind == "unilateral" for c in mechanism.constraints)
+    if not is_bound(mechanism) and not has_barriers:
+        return free
     rows = ClosureRows(mechanism)
     at = rows.at(motion.t, motion.q, motion.qd)
     rows.check(at, motion.t, motion.qd, motion.qdd, may_touch=True)
-    return [_null_space(J) for J in at.J]
+    return [_null_space(J) for J in at.J] if is_bound(mechanism) else free
 
 
 def _null_space(J: Array) -> Array:

@@ -188,25 +188,34 @@ def _spline(
     if len(own) < FEWEST:
         message = f"{len(own)} numbers are too few for a quintic spline"
         raise table.error(message, f"give at least {FEWEST}, or rates and accelerations")
-    splines = _splines()
+    try:
+        curve = _quintic(own, values, smoothing)
+    except (ValueError, np.linalg.LinAlgError):
+        message = "no spline goes along these numbers"
+        raise table.error(message, "give times that are not much nearer than others") from None
     if smoothing == 0:
-        curve = splines.make_interp_spline(own, values, k=5)
         note = f"quintic spline through {len(own)} numbers, no smoothing"
     else:
-        with warnings.catch_warnings():  # The distance is checked below.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            curve = splines.make_splrep(own, values, k=5, s=len(own) * smoothing**2)
         offsets: Array = np.asarray(curve(own)) - values
-        distance = float(np.max(np.abs(offsets)))
-        largest = float(np.max(np.abs(values)))
-        if not float(np.sqrt(np.mean(offsets**2))) <= FITTED * smoothing + ROUNDED * largest:
+        largest, mean = float(np.max(np.abs(offsets))), float(np.sqrt(np.mean(offsets**2)))
+        if not mean <= FITTED * smoothing + ROUNDED * float(np.max(np.abs(values))):
             message = f"no spline is as near to the numbers as {smoothing:g}"
             raise table.error(message, "give more smoothing, or 0 for exact numbers")
         note = (
             f"quintic spline of {len(own)} numbers, smoothed by a standard deviation of "
-            f"{smoothing:g}: at most {distance:.3g} from them"
+            f"{smoothing:g}: at most {largest:.3g} from them"
         )
     return CoordinateMotion(curve(t), curve(t, nu=1), curve(t, nu=2), note)
+
+
+def _quintic(t: Array, values: Array, smoothing: float) -> Any:
+    """Return the spline through numbers, or so near to them in the mean."""
+    splines = _splines()
+    if smoothing == 0:
+        return splines.make_interp_spline(t, values, k=5)
+    with warnings.catch_warnings():  # The distance is checked after.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return splines.make_splrep(t, values, k=5, s=len(t) * smoothing**2)
 
 
 def _splines() -> Any:

@@ -26,6 +26,7 @@ from chainform.analysis.target_curves import (
     has_texts,
     numbers,
 )
+from chainform.errors import RunError
 from chainform.formulations import check_frame
 from chainform.given import Given, argument, finite_array
 from chainform.mechanism import Mechanism
@@ -34,6 +35,10 @@ Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 LAST_ROW = (0, 0, 0, 1)
 ROUNDING = 1e-9
+FARTHEST = 1e9
+"""The largest coordinate of a target, m or rad."""
+FASTEST = 1e60
+"""The largest rate or acceleration of a target."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +106,30 @@ class PoseTargets:
             np.stack([np.concatenate([x[k], w[k]], axis=1) for x, w in parts], axis=1)
             for k in (1, 2)
         )
-        held = [np.stack(curve.at(t), axis=1) for _, curve in self.held]
-        return PoseGoals(t, p, R, v, a, np.concatenate([np.zeros((len(t), 3, 0)), *held], axis=2))
+        own = [np.stack(curve.at(t), axis=1) for _, curve in self.held]
+        held = np.concatenate([np.zeros((len(t), 3, 0)), *own], axis=2)
+        _refuse_far(t, (p, held[:, 0]), FARTHEST)
+        _refuse_far(t, (v, a, held[:, 1:]), FASTEST)
+        return PoseGoals(t, p, R, v, a, held)
 
     @property
     def goals(self) -> PoseGoals:
         """The goals at all times, or all targets."""
         return self.at(self.times)
+
+
+def _refuse_far(t: Array, parts: Sequence[Array], most: float) -> None:
+    """Refuse targets with which nothing can be computed; they would leave rounding errors only."""
+    for part in parts:
+        rows = part.reshape(len(t), -1)
+        wrong = ~(np.abs(rows) <= most).all(axis=1)
+        if wrong.any():
+            raise RunError(
+                f"a target, or a rate of it, is beyond {most:g} at t = {t[wrong][0]:.6g}, or the "
+                "target of this number",
+                element="targets",
+                remedy="give targets in m, and times in s",
+            )
 
 
 def _curves(

@@ -80,7 +80,8 @@ def _inertia(search: PoseSearch, start: Array) -> float:
     equations = search.equations
     poses = search.random_poses(np.tile(start, (POSES, 1)))
     J = equations.at(poses, equations.goals_at(poses)).J
-    return MARGIN * float(np.max(np.linalg.norm(J, ord=2, axis=(1, 2)))) ** 2
+    # Frames that nothing moves are not pulled, whatever the inertia is.
+    return MARGIN * float(np.max(np.linalg.norm(J, ord=2, axis=(1, 2)))) ** 2 or 1.0
 
 
 @dataclass(frozen=True)

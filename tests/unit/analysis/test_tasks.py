@@ -311,3 +311,74 @@ def test_every_task_has_arrays_table_plot_report_and_a_place_in_the_store(
     assert (again.task, again.report, again.rows) == (task, found.report, found.rows)
     for name, array in found.arrays.items():
         np.testing.assert_array_equal(again[name], array)
+
+
+# --- wrong input, and what must not change an answer ----------------------------------------------
+
+
+def test_values_of_parameters_hold_for_the_geometry() -> None:
+    builder = cf.Mechanism.builder("arm").parameter("l", 1)
+    builder.segment("upper", axis="z", mass=1)
+    builder.segment("lower", parent="upper", axis="z", position=["l", 0, 0], mass=1)
+    arm = builder.build()
+    still: dict[str, object] = {"upper": "0", "lower": "0"}
+    found = cf.kinematics(arm, still, [0.0], ["lower"], values={"l": 3})
+    assert found["position(lower)"].tolist() == [[3, 0, 0]]
+    with pytest.raises(cf.Error, match="no parameter"):
+        cf.kinematics(arm, still, [0.0], ["lower"], values={"length": 3})
+
+
+def test_a_motion_that_opens_a_loop_has_no_kinematics() -> None:
+    with pytest.raises(cf.Error, match="do not fit"):
+        cf.kinematics(cf.read(FOUR_BAR), {"crank": "t", "coupler": "t", "rocker": "t"}, T)
+
+
+def test_a_motion_may_touch_a_barrier_but_not_pass_it() -> None:
+    builder = cf.Mechanism.builder("block").segment("x", joint="prismatic", axis="x", mass=1)
+    block = builder.constraint("unilateral", "1 - x", name="wall").build()
+    assert cf.kinematics(block, {"x": "t"}, [0.0, 1.0])["q"].tolist() == [[0], [1]]
+    with pytest.raises(cf.Error, match="'wall' is passed"):
+        cf.kinematics(block, {"x": "t"}, [0.0, 1.1])
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_a_linkage_stays_assembled_the_same_way_at_few_times(count: int) -> None:
+    found = cf.kinematics(
+        cf.read(FOUR_BAR), {"crank": "3*t"}, np.linspace(0, 2, count), ["coupler"], start=START
+    )
+    pose = found["position(coupler)"] + found["rotation(coupler)"] @ [0.1, 0.1, 0]
+    expected = np.array([coupler_point(angle) for angle in found["q"][:, 0]])
+    np.testing.assert_allclose(pose[:, :2], expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("times", [[0, 0, 0, 0, 1], [1, 0.5, 0], [0, 1, 0.5, 2, 3]])
+def test_work_needs_times_that_grow(times: list[float]) -> None:
+    with pytest.raises(cf.Error, match="do not grow"):
+        cf.inverse_dynamics(two_links(), {"upper": "t", "lower": "0"}, times)
+
+
+def test_a_motion_has_times() -> None:
+    for task in (cf.kinematics, cf.inverse_dynamics):
+        with pytest.raises(cf.Error, match="no times"):
+            task(two_links(), {"upper": "t", "lower": "0"}, [])
+
+
+@pytest.mark.parametrize("smoothing", [-1, float("nan"), "much", True])
+def test_smoothing_is_a_number_of_at_least_zero(smoothing: Any) -> None:
+    numbers: dict[str, object] = {"upper": list(range(8)), "lower": list(range(8))}
+    with pytest.raises(cf.Error, match="smoothing"):
+        cf.kinematics(two_links(), numbers, np.arange(8.0), smoothing=smoothing)
+
+
+def test_times_of_numbers_that_no_spline_can_follow() -> None:
+    crowded = {"t": [0, 1e-320, 2, 3, 4, 5], "values": [0, 1, 2, 3, 4, 5], "smoothing": 0.1}
+    with pytest.raises(cf.Error, match="no spline"):
+        cf.kinematics(two_links(), {"upper": crowded, "lower": "0"}, [0, 1])
+
+
+def test_a_table_of_motions_may_have_a_mark_and_remarks(tmp_path: Path) -> None:
+    rows = "".join(f"{k},{k * k},0\n" for k in range(8))
+    path = tmp_path / "motion.csv"
+    path.write_text(f"\ufeff# measured\nt,upper,lower\n{rows}", encoding="utf-8")
+    found = cf.kinematics(two_links(), path, smoothing=0)
+    np.testing.assert_allclose(found["qd"][:, 0], 2 * np.arange(8.0), atol=1e-9)

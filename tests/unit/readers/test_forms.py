@@ -143,7 +143,7 @@ def test_turned_collinear_vectors_move_the_zero_of_the_last_joint_only() -> None
 
 
 def test_a_vector_without_length_is_not_turned() -> None:
-    table = arm_vectors() | {"collinear": "rotate"}
+    table: dict[str, Any] = arm_vectors() | {"collinear": "rotate"}
     table["r"]["6,6"] = [0, 0, 0]
     mechanism = from_table(table)
     assert mechanism.segments[5].rotation == IDENTITY

@@ -18,18 +18,21 @@ from chainform.mechanism import PARAMETER_FIELDS, MechanismBuilder, Reader
 from chainform.readers.source import Source
 
 
-def by_number(given: Given, count: int) -> dict[int, Given]:
-    """Return entries by body number, from a list (1, 2, ...) or a table with keys "1", "2" ..."""
+def by_number(given: Given, count: int, kind: str = "body") -> dict[int, Given]:
+    """Return entries by number, from a list (1, 2, ...) or a table with keys "1", "2" ...
+
+    `kind` is what the numbers count: bodies, or rows.
+    """
     if not given.is_given:
         return {}
     if not given.is_table:
-        remedy = "give one per body, or a table with the numbers as keys"
+        remedy = f"give one per {kind}, or a table with the numbers as keys"
         return dict(enumerate(given.entries(count, remedy), 1))
     result: dict[int, Given] = {}
     for key, entry in given.table().items():
         number = int(key) if re.fullmatch(r"[1-9][0-9]{0,5}", key) else 0
         if not 1 <= number <= count:
-            message = f"{key[:40]!r} is not the number of a body"
+            message = f"{key[:40]!r} is not the number of a {kind}"
             raise given.error(message, f"use keys from 1 to {count}")
         result[number] = entry
     return result

@@ -7,31 +7,21 @@
     closed   for each row whether it is closed, by r_is to a fictitious joint s beyond the last
     T        1 translation, 0 rotation; all rotations when left out
     normals  what stands for r_ij in the zero pose, where r_ij lies along the axis of joint j
+    collinear  what to do where it does so and no normal is given: smallest, or rotate
+    basic, closing_axes   of closed rows: the joints chosen freely, the axes that close
+    symbols  whether the numbers of m, r and J are parameters m_6, r_5_6_y, J_6_1
 
 The zero pose follows from assembly; `normals` are the vectors
-R* that Turek 1993 defines for axes without a direction across them.
-
-In the assembly two triads, one on either side of a joint, are laid on one another.
-
-For joint i the triad on the parent side is (e0, a0, e0 x a0), a0 being the direction of the part of
-r_(parent,i) normal to e0; on the side of the body it is (e, a, e x a), a being opposite to the part
-of r_ii normal to e. At zero coordinate they coincide, so the chain is stretched. The r vectors
-point from the joint to the mass centre, of the parent and of the body (Racković 1996, eq. 1.6-1.8).
-
-Turek 1993 calls this the mapping of assembly and comes to the same rotation: of the two poses with
-(r_(parent,i) x e).r_ii = 0 its triads (II.7) and (II.10), which are (e x a, -a, e) in these
-letters, choose the stretched one; the nine equations (II.15) for the entries, solved in
-(V.7)-(V.13), say that the rotation takes one triad to the other. Where r lies along e, Turek 1993
-lets the user define a vector R* across e in its place.
+R* that Turek 1993 defines for axes without a direction across them. `assembly.py` has the rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from chainform.expressions import exact_square_root
+from chainform.expressions import Identifier
 from chainform.given import Given
 from chainform.mechanism import (
     IDENTITY,
@@ -39,14 +29,15 @@ from chainform.mechanism import (
     Axis,
     Mechanism,
     MechanismBuilder,
+    Number,
     Reader,
     Rotation,
     Vector3,
     difference,
     exact_rotation,
     rotation_between,
-    square_root,
 )
+from chainform.readers.assembly import assembled_rotation, normal_part, quarter_turn, zero_frame
 from chainform.readers.forms import (
     JointRows,
     builder_from,
@@ -58,22 +49,14 @@ from chainform.readers.forms import (
     rows_from,
 )
 from chainform.readers.source import Source
-from chainform.spatial import (
-    add,
-    add_matrices,
-    apply,
-    cross,
-    dot,
-    matrix,
-    product,
-    scale,
-    scale_matrix,
-    transpose,
-)
+from chainform.spatial import add, apply, product, transpose
 
 VECTOR_FIELDS = frozenset(
     {"e", "e_in_parent", "r", "normals", "m", "J", "rows", "closed", "T", "names", "n"}
+    | {"basic", "closing_axes", "collinear", "symbols"}
 )
+COLLINEAR = ("smallest", "rotate")
+"""What `collinear` may be: the smallest turn between the axes, or vectors turned by 90 degrees."""
 DEPENDENT = 5
 """Joints of a closed row that are not basic: with the fictitious closing joint they are six."""
 
@@ -87,6 +70,7 @@ class _Geometry:
     axes_in_parent: Mapping[int, Axis]
     vectors: Mapping[tuple[int, int], Vector3]
     normals: Mapping[tuple[int, int], Axis]
+    collinear: str
     reader: Reader
 
     def vector(self, body: int, joint: int) -> Vector3:
@@ -103,16 +87,43 @@ class _Geometry:
         x, y, z = (self.reader.fraction(self.reader.given(entry, where)) for entry in vector)
         return (x, y, z)
 
-    def rotation(self, number: int) -> tuple[Rotation, str | None]:
-        """Return the rotation of body `number` in the frame before it, at zero."""
+    def rotations(self) -> dict[int, tuple[Rotation, str | None]]:
+        """Return the rotation of each body in the frame before it, at zero, and a remark."""
+        result: dict[int, tuple[Rotation, str | None]] = {}
+        frames = {0: IDENTITY}
+        for number in (number for row in self.rows.rows for number in row):
+            if number not in result:
+                parent = frames.get(self.rows.parents[number], IDENTITY)
+                result[number] = self.rotation(number, parent)
+                if self.collinear == "rotate":
+                    frames[number] = product(parent, result[number][0])
+        return result
+
+    def rotation(self, number: int, parent_frame: Rotation) -> tuple[Rotation, str | None]:
+        """Return the rotation of body `number` in the frame before it, at zero.
+
+        `parent_frame` has the axes of that frame at zero, for vectors that are to be turned.
+        """
         parent = self.rows.parents[number]
         axis, before = self.axes[number], self.axes_in_parent[number]
         if parent == 0 and (0, number) not in {*self.vectors, *self.normals}:
             remark = f"r '0,{number}' is not given: zero is the smallest turn from the reference"
             return rotation_between(axis, before), remark
-        return assembled_rotation(
-            before, self.across(parent, number), axis, self.across(number, number)
-        )
+        to_parent, to_body = self.across(parent, number), self.across(number, number)
+        sides = (normal_part(to_parent, before), normal_part(to_body, axis))
+        if self.collinear != "rotate" or ZERO_VECTOR not in sides:
+            return assembled_rotation(before, to_parent, axis, to_body)
+        if ZERO_VECTOR in (to_parent, to_body):
+            rotation, remark = assembled_rotation(before, to_parent, axis, to_body)
+            return rotation, f"{remark}; a vector without length cannot be turned"
+        if sides[0] == ZERO_VECTOR:
+            turned = quarter_turn(apply(parent_frame, to_parent))
+            to_parent = apply(transpose(parent_frame), turned)
+        if sides[1] == ZERO_VECTOR:
+            to_body = quarter_turn(to_body)
+        rotation, remark = assembled_rotation(before, to_parent, axis, to_body)
+        turned_by = "axis and vector are collinear: the vector was turned by 90 degrees"
+        return rotation, turned_by if remark is None else f"{turned_by}; {remark}"
 
     def across(self, body: int, joint: int) -> Axis:
         """Return what fixes the zero pose on one side of a joint: the normal given, else r."""
@@ -131,9 +142,11 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
     moments = by_number(given["J"], rows.count)
     kinds = kinds_from(given["T"], rows.count)
     names = names_from(given["names"], rows.count)
+    symbols = _Symbols(builder, reader, given.has("symbols") and given["symbols"].flag())
+    written = replace(geometry, vectors=symbols.vectors(geometry.vectors))
     rotations: dict[int, Rotation] = {}
-    for number in range(1, rows.count + 1):
-        rotations[number], remark = geometry.rotation(number)
+    for number, (rotation, remark) in sorted(geometry.rotations().items()):
+        rotations[number] = rotation
         if remark is not None:
             builder.remark(f"joint {number}, zero pose", remark)
         builder.segment_table(
@@ -143,23 +156,120 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
                 "parent": rows.parents[number],
                 "joint": kinds[number],
                 "axis": geometry.axes[number],
-                "position": geometry.offset(rows.parents[number], number),
-                "rotation": rotations[number],
+                "position": written.offset(rows.parents[number], number),
+                "rotation": rotation,
                 "dof": number,
-                "mass": masses[number].value if number in masses else 0,
-                "com": geometry.vector(number, number),
-                "inertia": moments[number].value if number in moments else None,
+                "mass": symbols.mass(number, masses.get(number)),
+                "com": written.vector(number, number),
+                "inertia": symbols.moments(number, moments.get(number)),
             }
         )
-    for index, row in enumerate(rows.rows):
-        if rows.closed[index]:
-            basic = [names[joint - 1] for joint in row[:-DEPENDENT]]
-            if not basic:
-                text = f"a closed row of {len(row)} joints has no basic ones: there is no closure"
-                builder.remark(f"row {index + 1}", f"{text}, only closure_jacobian")
-            closing, target = _ends(builder, geometry, rotations, row, source)
-            builder.loop(f"row{index + 1}", "frame", closing, target, basic)
+    closures = _closures_from(given, rows, reader)
+    for index, closure in closures.items():
+        row = rows.rows[index]
+        if not closure.basic:
+            text = f"a closed row of {len(row)} joints has no basic ones: there is no closure"
+            builder.remark(f"row {index + 1}", f"{text}, only closure_jacobian")
+        closing, target = _ends(builder, geometry, written, rotations, row, source)
+        if closure.axes is not None:
+            closing["rotation"] = closure.axes
+        basic = [names[joint - 1] for joint in closure.basic]
+        builder.loop(f"row{index + 1}", "frame", closing, target, basic)
     return builder.build()
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbols:
+    """The names of the thesis for numbers that are not zero, where they are wanted.
+
+    Each becomes a parameter with the number of the file as its value; expressions stay.
+    """
+
+    builder: MechanismBuilder
+    reader: Reader
+    wanted: bool
+
+    def number(self, name: str, value: Number, unit: str) -> Number:
+        if not self.wanted or not isinstance(value, Fraction) or value == 0:
+            return value
+        self.builder.parameter(name, value, unit)
+        return Identifier(name)
+
+    def vectors(
+        self, vectors: Mapping[tuple[int, int], Vector3]
+    ) -> Mapping[tuple[int, int], Vector3]:
+        result: dict[tuple[int, int], Vector3] = {}
+        for (body, joint), vector in vectors.items():
+            name = f"r_{body}_{joint}"
+            pairs = zip("xyz", vector, strict=True)
+            x, y, z = (self.number(f"{name}_{axis}", entry, "m") for axis, entry in pairs)
+            result[body, joint] = (x, y, z)
+        return result
+
+    def mass(self, number: int, given: Given | None) -> object:
+        if given is None or not self.wanted or not given.is_given:
+            return 0 if given is None else given.value
+        return self.number(f"m_{number}", self.reader.number(given), "kg")
+
+    def moments(self, number: int, given: Given | None) -> object:
+        if given is None or not self.wanted or not given.is_given:
+            return None if given is None else given.value
+        entries = enumerate(self.reader.vector(given.at(f"J of body {number}")), 1)
+        return [self.number(f"J_{number}_{k}", entry, "kg m^2") for k, entry in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class _Closure:
+    """What a closed row has besides its joints: the basic ones, the closing axes where given."""
+
+    basic: Sequence[int]
+    axes: Rotation | None
+
+
+def _closures_from(table: Given, rows: JointRows, reader: Reader) -> dict[int, _Closure]:
+    """Return the closures by the index of the row; of open rows nothing may be given."""
+    count = len(rows.rows)
+    basic = by_number(table["basic"], count, "row")
+    axes = by_number(table["closing_axes"], count, "row")
+    result: dict[int, _Closure] = {}
+    for index, row in enumerate(rows.rows):
+        chosen = _given_of_row(basic, index + 1, "basic joints", rows.closed[index])
+        turned = _given_of_row(axes, index + 1, "closing axes", False)
+        if rows.closed[index]:
+            joints = row[:-DEPENDENT] if chosen is None else _basic_from(chosen, row, reader)
+            frame = None if turned is None else _axes_from(turned, reader)
+            result[index] = _Closure(joints, frame)
+        elif chosen is not None or turned is not None:
+            where = chosen or turned or table
+            raise where.error("the row is open", "write [], or close the row")
+    return result
+
+
+def _given_of_row(entries: Mapping[int, Given], row: int, what: str, empty: bool) -> Given | None:
+    """Return what is given for a row; [] is nothing, unless it is to be `empty`."""
+    given = entries.get(row)
+    if given is None or not given.is_given or (given.value == [] and not empty):
+        return None
+    return given.at(f"row {row}, {what}")
+
+
+def _basic_from(given: Given, row: Sequence[int], reader: Reader) -> list[int]:
+    joints = [joint for entry in given.entries() if (joint := reader.whole(entry)) != 0]
+    for joint in joints:
+        if joint not in row or joints.count(joint) > 1:
+            message = f"joint {joint} is not in the row, or is named twice"
+            raise given.error(message, f"choose from {', '.join(map(str, row))}, each once")
+    return joints
+
+
+def _axes_from(given: Given, reader: Reader) -> Rotation:
+    """Return the rotation whose columns are the closing axes x, y, z in the frame of the tip."""
+    x, y, z = (reader.axis(entry) for entry in given.entries(3))
+    with given.translate_errors():
+        rotation, remark = exact_rotation(transpose((x, y, z)))
+    if remark is not None:
+        reader.note(given.element, remark)
+    return rotation
 
 
 def _geometry(table: Given, rows: JointRows, reader: Reader) -> _Geometry:
@@ -190,7 +300,8 @@ def _geometry(table: Given, rows: JointRows, reader: Reader) -> _Geometry:
         if normal_part(normals[body, joint], axis) == ZERO_VECTOR:
             remedy = "give a vector that points across the axis of the joint"
             raise entry.error("it lies along the axis", remedy)
-    return _Geometry(rows, axes, before, vectors, normals, reader)
+    collinear = table["collinear"].choice(COLLINEAR) if table.has("collinear") else COLLINEAR[0]
+    return _Geometry(rows, axes, before, vectors, normals, collinear, reader)
 
 
 def _check_pair(body: int, joint: int, rows: JointRows, given: Given) -> None:
@@ -207,6 +318,7 @@ def _check_pair(body: int, joint: int, rows: JointRows, given: Given) -> None:
 def _ends(
     builder: MechanismBuilder,
     geometry: _Geometry,
+    written: _Geometry,
     rotations: Mapping[int, Rotation],
     row: Sequence[int],
     source: Source,
@@ -214,7 +326,8 @@ def _ends(
     """Return the ends of a closed row: the frame at the fictitious joint of the tip, the reference.
 
     The closing axes are parallel to the reference axes at zero. The closing point on the ground is
-    -r_0s, or, where that is not given, the position of the point at zero.
+    -r_0s, or, where that is not given, the position of the point at zero. `written` has the
+    vectors with symbols.
     """
     tip, count = row[-1], geometry.rows.count
     joints = sorted(joint for body, joint in geometry.vectors if body == tip and joint > count)
@@ -224,13 +337,13 @@ def _ends(
     point = geometry.offset(tip, joints[0])
     frame, origin = _frame_at_zero(geometry, rotations, row)
     if (0, joints[0]) in geometry.vectors:
-        target = geometry.offset(0, joints[0])
+        target = written.offset(0, joints[0])
     else:
         target = add(origin, apply(frame, geometry.known(point, f"r '{tip},{joints[0]}'")))
         where, text = f"r '0,{joints[0]}'", "not given: the row closes where its tip is at zero"
         builder.remark(where, text)
-    closing: dict[str, object] = {"segment": tip, "point": point, "rotation": transpose(frame)}
-    return closing, {"segment": "ground", "point": target}
+    place = {"segment": tip, "point": written.offset(tip, joints[0])}
+    return {**place, "rotation": transpose(frame)}, {"segment": "ground", "point": target}
 
 
 def _frame_at_zero(
@@ -243,66 +356,3 @@ def _frame_at_zero(
         for number in row
     ]
     return zero_frame([rotations[number] for number in row], offsets)
-
-
-# --- zero pose by assembly ------------------------------------------------------------------
-
-
-_COLLINEAR = Fraction(1, 10**24)
-"""The squared sine of the angle below which a vector counts as lying along the axis."""
-
-
-def assembled_rotation(
-    axis_in_parent: Axis, to_parent: Axis, axis: Axis, to_body: Axis
-) -> tuple[Rotation, str | None]:
-    """Return the rotation from body to parent axes at zero, and a remark where there was a choice.
-
-    `axis_in_parent` and `to_parent` (from the joint to the mass centre of the parent) are in parent
-    axes, `axis` and `to_body` (from the joint to the mass centre of the body) in body axes; both
-    axes have exactly unit length. When a vector lies along its axis, the same perpendicular is
-    taken on both sides, which makes the rotation the smallest one between the two axes.
-    """
-    n0 = normal_part(to_parent, axis_in_parent)
-    n = scale(Fraction(-1), normal_part(to_body, axis))
-    if ZERO_VECTOR in (n0, n):
-        remark = "axis and vector are collinear: the same perpendicular was chosen on both sides"
-        return rotation_between(axis, axis_in_parent), remark
-    return _between_triads(axis_in_parent, n0, axis, n)
-
-
-def normal_part(vector: Axis, axis: Axis) -> Axis:
-    """Return the part of `vector` normal to the unit vector `axis`, zero when it is negligible."""
-    part = add(vector, scale(-dot(vector, axis), axis))
-    return ZERO_VECTOR if dot(part, part) <= _COLLINEAR * dot(vector, vector) else part
-
-
-def _between_triads(e0: Axis, n0: Axis, e: Axis, n: Axis) -> tuple[Rotation, str | None]:
-    """Return [e0 a0 e0xa0] [e a exa]^T for a0 = n0/|n0|, a = n/|n|.
-
-    Only the product of the lengths is needed, so the rotation is rational more often than the
-    triads are.
-    """
-    square = dot(n0, n0) * dot(n, n)
-    plane = add_matrices(_outer(n0, n), _outer(cross(e0, n0), cross(e, n)))
-    length = square_root(square)
-    rotation = add_matrices(_outer(e0, e), scale_matrix(1 / length, plane))
-    if exact_square_root(square) is not None:
-        return rotation, None
-    return exact_rotation(rotation)
-
-
-def _outer(a: Axis, b: Axis) -> Rotation:
-    """Return the matrix a b^T."""
-    return matrix(lambda i, k: a[i] * b[k])
-
-
-def zero_frame(rotations: Sequence[Rotation], positions: Sequence[Axis]) -> tuple[Rotation, Axis]:
-    """Return the frame at the end of a path at zero coordinates, relative to its beginning.
-
-    `rotations` and `positions` (m) place each segment of the path in the one before.
-    """
-    frame, origin = IDENTITY, ZERO_VECTOR
-    for rotation, position in zip(rotations, positions, strict=True):
-        origin = add(origin, apply(frame, position))
-        frame = product(frame, rotation)
-    return frame, origin

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chainform.mechanism.exact import exact_axis, is_rotation
 from chainform.mechanism.records import IDENTITY, ZERO_VECTOR, Axis
-from chainform.readers.vectors import assembled_rotation, normal_part, zero_frame
+from chainform.readers.assembly import assembled_rotation, normal_part, quarter_turn, zero_frame
 from chainform.spatial import apply, cross, dot, scale
 
 NUMBERS = st.integers(-9, 9).map(Fraction)
@@ -58,3 +58,15 @@ def test_frames_add_up() -> None:
     frame, origin = zero_frame([quarter, quarter], [Z, Y])
     assert origin == (0, 0, 2)
     assert apply(frame, Y) == (0, -1, 0)
+
+
+@given(VECTORS)
+def test_a_quarter_turn_leaves_the_line_of_the_vector(vector: Axis) -> None:
+    turned = quarter_turn(vector)
+    assert dot(turned, turned) == dot(vector, vector)
+    assert any(cross(turned, vector))
+
+
+def test_a_quarter_turn_leads_to_the_next_axis() -> None:
+    assert [quarter_turn(axis) for axis in (X, Y, Z)] == [Y, Z, X]
+    assert quarter_turn(scale(Fraction(-2), Z)) == (-2, 0, 0)

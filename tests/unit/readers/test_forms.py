@@ -13,7 +13,7 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.expressions import format_expression, parse
-from chainform.mechanism import GROUND, IDENTITY, Mechanism, Segment
+from chainform.mechanism import GROUND, IDENTITY, Mechanism, Segment, parametrise
 from chainform.mechanism.exact import greatest_difference, is_rotation
 from chainform.readers import read, read_text
 
@@ -109,6 +109,47 @@ def test_the_closing_point_on_the_ground_may_be_given() -> None:
     assert loop.target.point == (0, Fraction("0.25"), 0)
 
 
+def test_basic_joints_and_closing_axes_of_a_row() -> None:
+    table = biped_vectors()
+    chosen = table | {"basic": [[2, 4, 6, 0], [], []], "closing_axes": [["y", "-x", "z"], [], []]}
+    loop = from_table(chosen).loops[0]
+    assert loop.basic == (1, 3, 5)
+    assert loop.closing.rotation == ((0, -1, 0), (1, 0, 0), (0, 0, 1))
+    assert loop.closing.point == from_table(table).loops[0].closing.point
+    by_row = from_table(table | {"basic": {"1": []}}).loops[0]
+    assert by_row.basic == ()
+
+
+def test_symbols_name_the_numbers_and_change_none() -> None:
+    plain = from_table(biped_vectors())
+    named = from_table(biped_vectors() | {"symbols": True})
+    values = {parameter.name: parameter.value for parameter in named.parameters}
+    assert values["r_8_15_z"] == Fraction("0.03")
+    assert parametrise(named, "numeric").segments == plain.segments
+    assert parametrise(named, "numeric").loops == plain.loops
+    arm = parametrise(from_table(arm_vectors() | {"symbols": True}), "symbolic")
+    names = {parameter.name for parameter in arm.parameters}
+    assert {"m_6", "r_5_6_y", "r_6_6_y", "J_6_1", "J_1_3", "g"} <= names
+    assert not {"m_1", "r_5_6_x", "J_1_1", "com_6_y", "d_6_y", "I_6_xx"} & names
+
+
+def test_turned_collinear_vectors_move_the_zero_of_the_last_joint_only() -> None:
+    plain, turned = from_table(arm_vectors()), from_table(arm_vectors() | {"collinear": "rotate"})
+    assert turned.segments[:5] == plain.segments[:5]
+    # The reference axis x, which is x of frame 5 at zero, lies along z of frame 6.
+    assert [abs(row[2]) for row in turned.segments[5].rotation] == [1, 0, 0]
+    assert any("turned by 90 degrees" in note.text for note in turned.notes)
+    assert from_table(arm_vectors() | {"collinear": "smallest"}).segments == plain.segments
+
+
+def test_a_vector_without_length_is_not_turned() -> None:
+    table: dict[str, Any] = arm_vectors() | {"collinear": "rotate"}
+    table["r"]["6,6"] = [0, 0, 0]
+    mechanism = from_table(table)
+    assert mechanism.segments[5].rotation == IDENTITY
+    assert any("cannot be turned" in note.text for note in mechanism.notes)
+
+
 def test_the_tree_of_the_manipulator_is_the_native_one() -> None:
     mechanism, native = from_table(manipulator_tree()), read(REFERENCE / "manipulator_5dof.json")
     assert mechanism.segments == native.segments
@@ -178,6 +219,19 @@ def test_forms_know_parameters() -> None:
         ({"closed": [1]}, "closed[1]", "expected true or false, got a number"),
         ({"closed": [True, True]}, "closed", "expected 1 entries"),
         ({"axes": []}, "mechanism", "unknown field 'axes'"),
+        ({"collinear": "turn"}, "collinear", "turn"),
+        ({"symbols": 1}, "symbols", "expected true or false"),
+        ({"symbols": True, "parameters": {"m_2": 1}}, "parameter 'm_2'", "used twice"),
+        ({"basic": [[1]]}, "row 1, basic joints", "the row is open"),
+        ({"basic": {"2": [1]}}, "basic", "not the number of a row"),
+        ({"basic": [[7]], "closed": [True]}, "row 1, basic joints", "joint 7 is not in the row"),
+        ({"basic": [[1, 1]], "closed": [True]}, "row 1, basic joints", "named twice"),
+        ({"closing_axes": [["x", "y", "z"]]}, "row 1, closing axes", "the row is open"),
+        (
+            {"closing_axes": [["x", "x", "z"]], "closed": [True]},
+            "row 1, closing axes",
+            "rotation",
+        ),
         ({"e_in_parent": {"1": [0, 0, 0]}}, "e_in_parent of joint 1", "no length"),
     ],
 )

@@ -133,6 +133,10 @@ def plain_tables() -> dict[str, Any]:
             "J": [[1, 1, 1], [2, 2, 2]],
             "rows": [[1, 2, 0]],
             "closed": [True],
+            "basic": [[1]],
+            "closing_axes": [["y", "-x", "z"]],
+            "collinear": "rotate",
+            "symbols": True,
             "T": [0, 1],
         },
         "tree": {

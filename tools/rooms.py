@@ -24,7 +24,7 @@ PACKAGE = ROOT / "src" / "chainform"
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-LINES = 100_800
+LINES = 101_100
 """All lines of the package; a decision may raise it."""
 FILE_LINES = 400
 WORDS = 40

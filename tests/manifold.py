@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import chainform as cf
-from chainform.analysis.constraint_values import ClosureRows
+from chainform.analysis.motions.constraint_values import ClosureRows
 from chainform.mechanism import JointKind, Segment
 from chainform.simulation import ConstraintResiduals
 

@@ -1,4 +1,4 @@
-"""Pinocchio as an independent oracle: the same mechanism, built by hand from its segments."""
+"""Pinocchio as an independent oracle: the same mechanism, built by `chainform verify`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import chainform as cf
+from chainform.verification.peers.peer_tree import TreeNumbers
+from chainform.verification.peers.pinocchio_peer import PinocchioPeer
 
 # The library has no types; it is a compiled module.
 pin: Any = importlib.import_module("pinocchio")
@@ -17,35 +19,26 @@ Array = NDArray[np.float64]
 
 
 class Oracle:
-    """A Pinocchio model of a mechanism, with results in the mechanism's own order."""
+    """A Pinocchio model of a mechanism, with results in the mechanism's own order.
+
+    Rotors are left to those who ask for them: `model.armature` is zero.
+    """
 
     def __init__(self, mechanism: cf.Mechanism) -> None:
         self.mechanism = mechanism
-        self.model: Any = pin.Model()
-        self.model.gravity.linear = floats(mechanism.gravity)
-        self.places: list[tuple[int, Any]] = []
+        peer = PinocchioPeer(TreeNumbers.of(mechanism, {}, rotors=False))
+        self.model: Any = peer.model
+        self.places = [peer.places[i] for i in range(len(mechanism.segments))]
         self.q_order = np.zeros(mechanism.nq, dtype=int)
         self.v_order = np.zeros(mechanism.nv, dtype=int)
-        for segment in mechanism.segments:
-            self._add(segment)
+        for i, (first, row) in peer.joints.items():
+            segment = mechanism.segments[i]
+            q, v, kind = segment.coordinate, segment.rate, segment.joint.kind
+            assert q is not None
+            assert v is not None
+            self.q_order[q : q + kind.coordinates] = first + np.arange(kind.coordinates)
+            self.v_order[v : v + kind.rates] = row + np.arange(kind.rates)
         self.data: Any = self.model.createData()
-
-    def _add(self, segment: Any) -> None:
-        ground = (0, _base(self.mechanism))
-        parent, carried = self.places[segment.parent] if segment.parent >= 0 else ground
-        placement = carried * pin.SE3(floats(segment.rotation), floats(segment.position))
-        joint = parent
-        if segment.coordinate is not None:
-            joint = self.model.addJoint(parent, _joint(segment), placement, segment.name)
-            placed = self.model.joints[joint]
-            q, v = segment.coordinate, segment.rate
-            self.q_order[q : q + placed.nq] = placed.idx_q + np.arange(placed.nq)
-            self.v_order[v : v + placed.nv] = placed.idx_v + np.arange(placed.nv)
-            placement = pin.SE3.Identity()
-        body = segment.body
-        inertia = pin.Inertia(float(body.mass), floats(body.com), floats(body.inertia))
-        self.model.appendBodyToJoint(joint, inertia, placement)
-        self.places.append((joint, placement))
 
     def q(self, ours: Array) -> Array:
         """Return q in Pinocchio's order."""
@@ -97,18 +90,9 @@ class Oracle:
         return result
 
     def coriolis_matrix(self, q: Array, qd: Array) -> Array:
-        """Return Pinocchio's own Coriolis matrix; it needs depth-first numbering."""
+        """Return Pinocchio's own Coriolis matrix; joints are numbered branch by branch for it."""
         matrix = pin.computeCoriolisMatrix(self.model, self.data, self.q(q), self.v(qd))
         return np.array(matrix)[np.ix_(self.v_order, self.v_order)]
-
-    @property
-    def is_depth_first(self) -> bool:
-        """Whether joints are numbered branch by branch, as some of its algorithms assume."""
-        parents = list(self.model.parents)
-        return all(
-            child == 1 or parents[child] == child - 1 or _closed(parents, parents[child], child)
-            for child in range(1, len(parents))
-        )
 
     def frame(self, segment: int) -> FrameOracle:
         """Return what Pinocchio knows of the frame of a segment."""
@@ -174,33 +158,6 @@ def _reference(axes: str) -> Any:
     return {"world": frames.LOCAL_WORLD_ALIGNED, "local": frames.LOCAL}[axes]
 
 
-def _joint(segment: Any) -> Any:
-    match segment.joint.kind.value:
-        case "revolute":
-            return pin.JointModelRevoluteUnaligned(floats(segment.joint.axis))
-        case "prismatic":
-            return pin.JointModelPrismaticUnaligned(floats(segment.joint.axis))
-        case "spherical":
-            return pin.JointModelSpherical()
-        case _:
-            return pin.JointModelFreeFlyer()
-
-
-def _closed(parents: list[int], parent: int, child: int) -> bool:
-    """Whether everything between a parent and its later child descends from the parent."""
-    for joint in range(parent + 1, child):
-        ancestor = joint
-        while ancestor > parent:
-            ancestor = parents[ancestor]
-        if ancestor != parent:
-            return False
-    return True
-
-
 def floats(values: Any) -> Array:
     """Return exact numbers as doubles."""
     return np.array(values, dtype=object).astype(np.float64)
-
-
-def _base(mechanism: cf.Mechanism) -> Any:
-    return pin.SE3(floats(mechanism.base.rotation), floats(mechanism.base.position))

@@ -239,8 +239,11 @@ class Drawing:
     free_names: list[str]
 
     def name(self) -> str:
-        """Return a name that is not in use."""
-        return self.free_names.pop()
+        """Return a name that is not in use; the builder names some constants itself."""
+        name = self.free_names.pop()
+        while name in self.builder.names:
+            name = self.free_names.pop()
+        return name
 
     def earlier(self) -> int:
         """Draw a variable."""

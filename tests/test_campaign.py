@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -14,12 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.formulations import Formulation
 from chainform.formulations.shared import forces
 from chainform.model import Model
 from chainform.readers import read_text
 from chainform.runtime import Program
 from chainform.simulation import run as runs
+from chainform.verification.reference.dynamics import BodyState, UnsureError, solved
+from chainform.verification.reference.events import events_of
+from chainform.verification.reference.expressions import Jet, law
+from chainform.verification.reference.inverse import by_drives
+from chainform.verification.reference.kinematics import BodySystem
+from chainform.verification.reference.motions import Mover
+from chainform.verification.reference.quantities import StateAnswer
 from derivation import Derivation
 from pinocchio_oracle import Oracle
 from tools.campaign.command import main
@@ -33,17 +42,16 @@ from tools.campaign.paths import (
     derivatives,
     further,
     inverse,
+    linear,
     motions,
+    poses,
+    prescribed,
+    rest,
     statics,
+    tasks,
+    texts,
 )
 from tools.campaign.paths import Path as CasePath
-from tools.campaign.reference.dynamics import State, UnsureError, solved
-from tools.campaign.reference.events import events_of
-from tools.campaign.reference.expressions import Jet, law
-from tools.campaign.reference.inverse import by_drives
-from tools.campaign.reference.kinematics import System
-from tools.campaign.reference.motions import Mover
-from tools.campaign.reference.quantities import Answer
 from tools.campaign.report import script_of
 from tools.campaign.rounds import round_of
 from tools.campaign.shrink import shrunk, size, with_numbers
@@ -70,7 +78,7 @@ DOUBLE = {
 
 def case(table: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A case with a simple state."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     n = system.nv
     state = {name: [0.3 + 0.1 * i for i in range(n)] for name in ("q", "qd", "qdd", "tau")}
     given = {
@@ -91,7 +99,7 @@ def case(table: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def test_reference_has_the_double_pendulum_of_the_textbook() -> None:
     q, qd = np.array([0.4, 0.7]), np.array([1.1, -0.6])
-    answer = Answer(DOUBLE, {"q": q, "qd": qd})
+    answer = StateAnswer(DOUBLE, {"q": q, "qd": qd})
     m, c, l, I = 2.0, 0.4, 0.8, 0.2
     bend = m * l * c * np.cos(q[1])
     H = np.array(
@@ -124,8 +132,8 @@ def test_reference_agrees_with_pinocchio(number: int) -> None:
             joint.pop(name, None)
     oracle = Oracle(read_text(json.dumps(table), "json"))
     q = oracle.random_q(number)
-    v, a = np.random.default_rng(number).normal(size=(2, System.of(table).nv))
-    answer = Answer(table, {"q": q, "qd": v, "qdd": a})
+    v, a = np.random.default_rng(number).normal(size=(2, BodySystem.of(table).nv))
+    answer = StateAnswer(table, {"q": q, "qd": v, "qdd": a})
     assert np.allclose(answer.value("mass_matrix"), oracle.mass_matrix(q), atol=1e-12)
     assert np.allclose(
         answer.value("inverse_dynamics"), oracle.inverse_dynamics(q, v, a), atol=1e-11
@@ -162,7 +170,7 @@ def test_a_ball_of_the_reference_bounces() -> None:
     table = {"gravity": [0, 0, -10], "segments": [{"name": "ball", "joint": joint, "mass": 2.0}]}
     stops = {"z": {"lower": 0.0, "restitution": 0.5}}
     task = {"q0": [0.2], "qd0": [0.0], "times": [0.0, 0.1, 0.35], "stops": stops}
-    path = Mover(System.of(table), task).run()
+    path = Mover(BodySystem.of(table), task).run()
     fall = np.sqrt(0.04)
     assert np.allclose([impact.t for impact in path.impacts], [fall])
     assert np.allclose(path.impacts[0].qd_after, 5 * fall)
@@ -175,7 +183,7 @@ def slide(**motion: Any) -> Any:
     joint = {"name": "x", "type": "prismatic", "axis": "x"}
     table = {"gravity": [0, 0, 0], "segments": [{"name": "b", "joint": joint, "mass": 2.0}]}
     start = {"q0": [0.0], "qd0": [0.0], "times": [0.0, 0.25]}
-    return System.of(table), Mover(System.of(table), {**start, **motion}).run()
+    return BodySystem.of(table), Mover(BodySystem.of(table), {**start, **motion}).run()
 
 
 def test_a_short_touch_of_the_reference_is_not_missed() -> None:
@@ -184,7 +192,7 @@ def test_a_short_touch_of_the_reference_is_not_missed() -> None:
     given = {"name": "ball", "gravity": [0, 0, -10], "segments": [ball]}
     stop = {"upper": 0.19, "restitution": 1.0}
     task = {"q0": [0.0], "qd0": [2.0], "times": [0.4], "stops": {"j": stop}}
-    path = Mover(System.of(given), task).run()
+    path = Mover(BodySystem.of(given), task).run()
     rate = np.sqrt(4 - 20 * 0.19)
     t = (2 - rate) / 10
     assert [impact.t for impact in path.impacts] == pytest.approx([t], abs=1e-9)
@@ -220,7 +228,7 @@ def test_drives_of_a_closed_chain_by_hand() -> None:
     bodies = [{"name": f"b{j['name']}", "joint": j, "mass": 1.0} for j in joints]
     tie = {"name": "tie", "kind": "holonomic", "law": "a - b"}
     table = {"gravity": [0, 0, 0], "segments": bodies, "constraints": [tie]}
-    state = State.of(System.of(table), np.zeros(2), np.zeros(2))
+    state = BodyState.of(BodySystem.of(table), np.zeros(2), np.zeros(2))
     tau, multipliers = by_drives(state, np.array([3.0, 3.0]), 1)
     assert np.allclose(tau, [3, 3])
     assert np.allclose(multipliers, [0])
@@ -235,7 +243,7 @@ def test_the_ground_is_normal_to_z_without_gravity() -> None:
     table["frames"] = [{"name": "tip", "segment": "ball"}]
     contacts = {"tip": {"restitution": 0.5, "friction": 0}}
     task = {"q0": [0.2], "qd0": [-2.0], "times": [0.0, 0.2], "contacts": contacts}
-    path = Mover(System.of(table), task).run()
+    path = Mover(BodySystem.of(table), task).run()
     assert np.allclose([impact.t for impact in path.impacts], [0.1])
     assert np.allclose(path.q[:, 0], [0.2, 0.1])
 
@@ -247,7 +255,7 @@ def test_a_moving_constraint_keeps_its_rate_in_an_impact() -> None:
     table = {"gravity": [0, 0, 0], "segments": bodies, "constraints": [law_of_y]}
     stops = {"x": {"upper": 0.1, "restitution": 1.0}}
     task = {"q0": [0.0, 0.0], "qd0": [1.0, 2.0], "times": [0.0, 0.2], "stops": stops}
-    path = Mover(System.of(table), task).run()
+    path = Mover(BodySystem.of(table), task).run()
     assert np.allclose(path.qd[-1], [-1.0, 2.0])
     assert np.allclose(path.q[-1], [0.0, 0.4])
 
@@ -294,7 +302,24 @@ def test_every_path_is_in_the_table() -> None:
         (further, {"_is_taken", "hinged", "turned", "ways"}),
         (derivatives, {"all_move", "unit_rows"}),
         (inverse, {"with_unknowns"}),
-        (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
+        (linear, set[str]()),
+        (poses, {"arm_of", "directions"}),
+        (prescribed, {"followed"}),
+        (rest, {"acting", "held"}),
+        (tasks, {"free_names", "laws_of", "moment", "named", "poses_of"}),
+        (texts, {"model_of", "shapes", "stepped", "written"}),
+        (
+            motions,
+            {
+                "reactions_of",
+                "arguments_of",
+                "states",
+                "laws",
+                "impacts_of",
+                "starts_of",
+                "of_lanes",
+            },
+        ),
         (
             statics,
             {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}
@@ -396,6 +421,36 @@ def test_a_derivative_that_lacks_friction_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Model, "evaluate", frictionless)
     keys = {finding.key for finding in outcome_of(path, given).findings}
     assert keys == {"inverse_dynamics by qd", "same weights by qd", "same direction by qd"}
+
+
+PLANTED = {
+    "kinematics": ("kinematics", "acceleration(b)", "acceleration in motion, b"),
+    "completed": ("kinematics", "qdd", "completed qdd"),
+    "loads": ("inverse_dynamics", "power", "power of loads"),
+    "held": ("statics", "tau", "tau that holds"),
+    "held_by_wrench": ("statics", "wrench", "wrench on a frame"),
+    "workspace": ("workspace", "position", "reached, b"),
+    "equilibria": ("equilibria", "stable", "stable at rest"),
+    "targets": ("inverse_kinematics", "q", "place at the target, b"),
+    "target_path": ("inverse_kinematics", "qdd", "acceleration of a curve, b"),
+}
+"""By path: the task and the array of its result that is falsified, and where that is seen."""
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_falsified_results_of_tasks_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, path = case(DOUBLE, case=1), path_of(name)
+    assert not outcome_of(path, given).findings
+    task, array, key = PLANTED[name]
+    right: Any = getattr(cf, task)
+
+    def falsified(*args: Any, **more: Any) -> Any:
+        found = right(*args, **more)
+        return replace(found, arrays={**found.arrays, array: found[array] + 1e-3})
+
+    monkeypatch.setattr(cf, task, falsified)
+    findings = {finding.key: finding for finding in outcome_of(path, given).findings}
+    assert f"def {name}(" in script_of(path, given, findings[key])
 
 
 def test_models_in_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ ROOT = DOCS.parent
         "docs/closed-loops.md",
         "docs/linearisation.md",
         "docs/statics.md",
+        "docs/tasks.md",
         "docs/inverse-kinematics.md",
         "docs/programs.md",
         "docs/languages.md",
@@ -37,6 +38,8 @@ ROOT = DOCS.parent
         "docs/solvers.md",
         "docs/thesis-reduction.md",
         "docs/report.md",
+        "docs/verification.md",
+        "docs/formulas.md",
     ],
 )
 def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

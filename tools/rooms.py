@@ -24,14 +24,16 @@ PACKAGE = ROOT / "src" / "chainform"
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-LINES = 101_100
+LINES = 113_300
 """All lines of the package; a decision may raise it."""
 FILE_LINES = 400
 WORDS = 40
 """Entries of the glossary."""
 TWICE: frozenset[str] = frozenset()
 """Public class names that two rooms share on purpose."""
-NOUNS = {"string", "ring", "spring", "numbering", "printing", "coupling", "bearing"}
+APART = "verification/reference/"
+"""What shares nothing with the house, and so has class names of its own."""
+NOUNS = {"string", "ring", "spring", "numbering", "printing", "coupling", "bearing", "rounding"}
 """Names of files in -ing that are nouns."""
 
 
@@ -116,6 +118,8 @@ def _past_doors(files: list[Module]) -> Iterator[str]:
 def _repeated_names(files: list[Module]) -> Iterator[str]:
     classes: dict[str, list[str]] = defaultdict(list)
     for file in files:
+        if file.name.startswith(APART):
+            continue
         for node in ast.walk(file.tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes[node.name].append(file.name)

@@ -69,7 +69,7 @@ def polynomials_of(graph: Graph) -> Polynomials:
     variables = sorted({int(v) for v in graph.output_variables()})
     letters: dict[str, int] = {}
     sums: dict[tuple[Term, ...], None] = {}
-    for expansion in expand(graph, variables, trig=True, split_angles=False):
+    for expansion in expand(graph, variables, angles="kept", limit=None):
         number = [letters.setdefault(str(s), len(letters)) for s in expansion.symbols]
         terms = sorted(
             (tuple(sorted((number[n], p) for n, p in factors)), k) for k, factors in expansion.terms

@@ -56,7 +56,7 @@ def sympy_count(graph: Graph, form: str, seconds: float) -> str:
 def expanded(graph: Graph) -> Definitions:
     """Return the outputs multiplied out; inputs, sines and cosines are symbols."""
     variables = sorted({int(v) for v in graph.output_variables()})
-    expansions = dict.fromkeys(expand(graph, variables, trig=True, split_angles=False))
+    expansions = dict.fromkeys(expand(graph, variables, angles="kept", limit=None))
     return [
         (f"result {place}", _polynomial(expansion.terms, [str(s) for s in expansion.symbols]))
         for place, expansion in enumerate(expansions)

@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from chainform.reports import report
     from chainform.runtime import Program
     from chainform.simulation import Problem, Run, System, simulate
+    from chainform.verification import Certificate, verify
 
 __version__ = VERSION
 
 __all__ = [
+    "Certificate",
     "Error",
     "Mechanism",
     "Model",
@@ -63,6 +65,7 @@ __all__ = [
     "report",
     "simulate",
     "statics",
+    "verify",
     "workspace",
 ]
 

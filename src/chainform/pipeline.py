@@ -27,6 +27,7 @@ from chainform.formulations import (
     check_frame,
     has_basic_joints,
     has_quaternions,
+    has_reactions,
     is_bound,
     of_base_bodies,
     outputs_in_scope,
@@ -177,6 +178,8 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
         outputs = tuple(o for o in outputs if o in _unmoved(mechanism))
     if has_base_bodies(mechanism):
         outputs = tuple(o for o in outputs if of_base_bodies(o))
+    if "reactions" in outputs and not has_reactions(mechanism):
+        outputs = tuple(o for o in outputs if o != "reactions")
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 

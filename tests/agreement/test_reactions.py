@@ -16,6 +16,7 @@ from chainform.analysis.comparison import exact_state
 from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate
 from chainform.mechanism import LOOP_ROWS, Joint, JointKind
+from chainform.pipeline import available_outputs
 from loop_kinds import KINDS
 from pinocchio_oracle import Oracle, pin
 from robots import UrdfOracle, example_robot
@@ -324,3 +325,45 @@ def test_every_formulation_gives_reactions() -> None:
     ]
     assert values[0].shape == (len(mechanism.segments), 6)
     assert all((value == values[0]).all() for value in values)
+
+
+def constrained(kind: str, law: str) -> cf.Mechanism:
+    """Return two links on a column and one beside them, with a constraint."""
+    builder = cf.Mechanism.builder("constrained", gravity=(0, 0, -10))
+    builder.segment("column", axis="z", mass=1)
+    builder.segment("upper", parent="column", axis="y", mass=1, com=["1/2", 0, 0])
+    builder.segment(
+        "lower", parent="upper", axis="y", position=[1, 0, 0], mass=1, com=["1/2", 0, 0]
+    )
+    builder.segment("other", parent="column", axis="y", mass=2, com=["1/3", 0, 0])
+    builder.frame("tip", "lower", [1, 0, 0])
+    return builder.constraint(kind, law, name="bond").build()
+
+
+@pytest.mark.parametrize(
+    ("law", "refused", "given"),
+    [
+        ("z(tip) + 1/2", ("column", "upper", "lower"), ("other",)),
+        ("cos(upper) + cos(upper + lower) - 1", ("upper", "lower"), ("column", "other")),
+        ("upper - 2*other - 1/10", (), ("column", "upper", "lower", "other")),
+        ("upper - t", (), ("column", "upper", "lower", "other")),
+    ],
+)
+def test_a_constraint_without_a_place_is_refused(
+    law: str, refused: tuple[str, ...], given: tuple[str, ...]
+) -> None:
+    """Where it acts, the force of a constraint is in the reactions: nobody says where that is."""
+    bound = constrained("holonomic", law)
+    free = replace(bound, constraints=())
+    for name in refused:
+        with pytest.raises(cf.Error, match="nothing says at which place") as error:
+            cf.derive(bound, [f"reaction({name})"])
+        assert "bond" in str(error.value)
+    state = state_of(free, 604)
+    for name in given:
+        values = [exact_values(m, f"reaction({name})", state) for m in (bound, free)]
+        assert (values[0] == values[1]).all()
+    assert ("reactions" in available_outputs(bound)) == (not refused)
+    if refused:
+        with pytest.raises(cf.Error, match="does not follow"):
+            cf.derive(bound, ["reactions"])

@@ -2,7 +2,9 @@
 
 generate, features, motions, tasks
                             from a seed to a mechanism, a state and a motion: plain tables
-reference                   the answer, without any of the product's code
+chainform.verification.reference
+                            the answer, without any of the product's code
+answers, differences        its answers to what tasks found
 paths                       the product's answers: one function and one line of the table each
 compare                     which answers are held against each other, and how closely
 shrink                      a smaller case with the same disagreement

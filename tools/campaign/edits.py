@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from chainform.verification.reference.bodies import WIDTH
+from chainform.verification.reference.drives import has_motion, own_states
+from chainform.verification.reference.dynamics import BodyState, inverse
+from chainform.verification.reference.expressions import law
+from chainform.verification.reference.kinematics import BodySystem
 from tools.campaign.features import close
 from tools.campaign.generate import Table
-from tools.campaign.reference.bodies import WIDTH
-from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State, inverse
-from tools.campaign.reference.expressions import Jet, law
-from tools.campaign.reference.kinematics import System
 
 
 def whole(given: Table) -> Table:
@@ -21,12 +21,12 @@ def whole(given: Table) -> Table:
     given = deepcopy(given)
     table, q = given["mechanism"], np.array(given["q"], dtype=np.float64)
     _close(table, q)
-    system = System.of(table)
+    system = BodySystem.of(table)
     has_rows = bool(table.get("loops") or table.get("constraints"))
     if has_rows:
         given["t"] = 0.0
     rates = np.array(given["qd"], dtype=np.float64)
-    state = State.of(system, q, rates, given["t"])
+    state = BodyState.of(system, q, rates, given["t"])
     if has_rows:
         rates = rates - inverse(state.rows.J) @ state.rows.rate
         given["qd"] = rates.tolist()
@@ -35,8 +35,8 @@ def whole(given: Table) -> Table:
     given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
     given["singular"] = _is_singular(state.H)
     given["loose"] = _is_singular(_allowed(state), 1e-4)
-    given["fitting"] = _fitting(State.of(system, q, rates, given["t"]), given["qdd"])
-    given["contradictory"] = has_rows and _is_contradictory(State.of(system, q, rates, 0.0))
+    given["fitting"] = _fitting(BodyState.of(system, q, rates, given["t"]), given["qdd"])
+    given["contradictory"] = has_rows and _is_contradictory(BodyState.of(system, q, rates, 0.0))
     given["prescribed"] = bool(np.linalg.matrix_rank(state.rows.J, tol=1e-6) == system.nv)
     given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
@@ -64,14 +64,14 @@ def _is_singular(H: Any, share: float = 1e-7) -> bool:
     return bool(values[0] <= share * max(values[-1], 1e-9))
 
 
-def _fitting(state: State, qdd: list[float]) -> list[float]:
+def _fitting(state: BodyState, qdd: list[float]) -> list[float]:
     """Return the accelerations next to others that satisfy all rows."""
     rows = state.rows
     left = rows.right - rows.J @ np.array(qdd)
     return (np.array(qdd) + inverse(rows.J) @ left).tolist()
 
 
-def _is_contradictory(state: State) -> bool:
+def _is_contradictory(state: BodyState) -> bool:
     """Whether no rates, or no accelerations, satisfy all rows."""
     rows = state.rows
     qdd = inverse(rows.J) @ rows.right
@@ -79,7 +79,7 @@ def _is_contradictory(state: State) -> bool:
     return bool(np.abs(rest).max(initial=0.0) > 1e-6)
 
 
-def _allowed(state: State) -> Any:
+def _allowed(state: BodyState) -> Any:
     """Return the mass matrix of the motions that all rows allow."""
     J = state.rows.J
     if not len(J):
@@ -92,18 +92,17 @@ def _allowed(state: State) -> Any:
 
 def _close(table: Table, q: Any) -> None:
     """Move the targets of loops and the constants of constraints to where they hold."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     for loop in table.get("loops", ()):
         close(system, q, loop)
-    names = {name: Jet(float(q[place])) for name, (place, _) in system.own.items()}
+    names = BodyState.of(system, q, np.zeros(system.nv)).names
     for constraint in table.get("constraints", ()):
         if constraint["kind"] == "holonomic":
             text = constraint["law"].partition(" - (")[0]
-            value = law(text, {**names, "t": Jet(0.0)}).value
-            constraint["law"] = f"{text} - ({value!r})"
+            constraint["law"] = f"{text} - ({float(law(text, names).value)!r})"
 
 
-def _actuated(given: Table, system: System) -> Table:
+def _actuated(given: Table, system: BodySystem) -> Table:
     """Return states and signals of actuators, with q and qd of the case."""
     x: list[float] = []
     for actuator in given["mechanism"]["actuators"]:
@@ -117,7 +116,7 @@ def _actuated(given: Table, system: System) -> Table:
 def with_mechanism(given: Table, table: Table) -> Table:
     """Return the case with another mechanism; states go along by the names of coordinates."""
     table = _without_dangling(table)
-    old, new = System.of(given["mechanism"]), System.of(table)
+    old, new = BodySystem.of(given["mechanism"]), BodySystem.of(table)
     found: Table = {**deepcopy(given), "mechanism": table}
     for holder in (found, *found["batch"]):
         holder["q"] = _carried(old, new, given_q=holder["q"], which=0)
@@ -152,7 +151,7 @@ def with_mechanism(given: Table, table: Table) -> Table:
     return whole(found)
 
 
-def _feedback(table: Table | None, old: System, new: System) -> Table | None:
+def _feedback(table: Table | None, old: BodySystem, new: BodySystem) -> Table | None:
     """Return feedback with the gains of the coordinates that are left."""
     if table is None or new.nq != new.nv or not set(table["joints"]) <= set(new.own):
         return None
@@ -172,12 +171,12 @@ def _still(number: Table, bodies: dict[str, str], table: Table) -> bool:
     return isinstance(value, int | float) and value != 0 and bool(segment.get("mass"))
 
 
-def _foreign(text: str, old: System, names: set[str]) -> bool:
+def _foreign(text: str, old: BodySystem, names: set[str]) -> bool:
     """Whether a law names a coordinate that is there no more."""
     return any(name in text for name in old.own if name not in names)
 
 
-def _carried(old: System, new: System, given_q: list[float], which: int) -> list[float]:
+def _carried(old: BodySystem, new: BodySystem, given_q: list[float], which: int) -> list[float]:
     """Return the entries of a vector for another system, by joint."""
     places = {
         b.coordinate: (p, b.kind)
@@ -209,7 +208,7 @@ def _without_dangling(table: Table) -> Table:
         leader = segment["joint"].get("mimic", {}).get("joint")
         if leader is not None and leader not in joints:
             del segment["joint"]["mimic"]
-    system = System.of(table)
+    system = BodySystem.of(table)
     names, followers = set(system.motions), set(system.own)
     parameters = table.get("parameters", {})
     table["frames"] = [f for f in table.get("frames", ()) if f["segment"] in segments]
@@ -225,8 +224,10 @@ def _without_dangling(table: Table) -> Table:
     ]
     for key in ("forces", "actuators"):
         table[key] = [x for x in table.get(key, ()) if x["joint"] in followers]
+    frames = {name for frame in table["frames"] for name in (*"xyz", frame["name"])}
     for key in ("forces", "constraints"):
-        known = [x for x in table.get(key, ()) if _words(x["law"]) <= followers | set(parameters)]
+        named = followers | set(parameters) | frames
+        known = [x for x in table.get(key, ()) if _words(x["law"]) <= named]
         table[key] = known
     return {key: value for key, value in table.items() if value not in ([], {})}
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from chainform.verification.reference.bodies import direction
+from chainform.verification.reference.dynamics import BodyState
+from chainform.verification.reference.expressions import Jet, law
+from chainform.verification.reference.kinematics import BodySystem, motion_at
+from chainform.verification.reference.loops import across
 from tools.campaign.generate import Draw, Table
-from tools.campaign.reference.bodies import direction
-from tools.campaign.reference.dynamics import State
-from tools.campaign.reference.expressions import Jet, law
-from tools.campaign.reference.kinematics import System, motion_at
-from tools.campaign.reference.loops import across
 
 Array = Any
 
 
-def neutral(system: System) -> Array:
+def neutral(system: BodySystem) -> Array:
     """Return q of the zero pose."""
     q = np.zeros(system.nq)
     for body, (place, _) in zip(system.bodies, system.places, strict=True):
@@ -26,7 +26,7 @@ def neutral(system: System) -> Array:
     return q
 
 
-def some_pose(draw: Draw, system: System) -> Array:
+def some_pose(draw: Draw, system: BodySystem) -> Array:
     """Return random coordinates with quaternions of unit length."""
     q = np.round(draw.rng.uniform(-1.2, 1.2, system.nq), 3)
     for body, (place, _) in zip(system.bodies, system.places, strict=True):
@@ -62,7 +62,7 @@ def frames(draw: Draw, table: Table, q: Array) -> None:
 
 def springs(draw: Draw, table: Table, q: Array) -> None:
     """Add springs in joints and between points."""
-    system, found = System.of(table), list[Table]()
+    system, found = BodySystem.of(table), list[Table]()
     if system.motions and draw.chance(0.7):
         spring: Table = {
             "joint": draw.pick(list(system.motions)),
@@ -78,7 +78,7 @@ def springs(draw: Draw, table: Table, q: Array) -> None:
             {"segment": "ground", "point": [*draw.vector(0.5)[:2], 1.7]},
             {"segment": draw.pick(table["segments"])["name"], "point": draw.vector(0.3)},
         ]
-        state = State.of(system, q, np.zeros(system.nv))
+        state = BodyState.of(system, q, np.zeros(system.nv))
         if np.linalg.norm(state.point(ends[1])[1] - state.point(ends[0])[1]) > 0.4:
             spring = {"ends": ends, "stiffness": draw.number(1, 30, 1), "rest": draw.number(0, 1)}
             if draw.chance(0.5):
@@ -88,8 +88,8 @@ def springs(draw: Draw, table: Table, q: Array) -> None:
         table["springs"] = found
 
 
-def some_law(draw: Draw, names: list[str]) -> str:
-    """Return a law of time, coordinates and rates."""
+def some_law(draw: Draw, names: list[str], frames: Sequence[str] = ()) -> str:
+    """Return a law of time, coordinates, rates and positions of frames."""
     terms = [f"{draw.number(-3, 3)}*sin({draw.number(1, 6, 1)}*t)"]
     if names:
         name = draw.pick(names)
@@ -101,6 +101,12 @@ def some_law(draw: Draw, names: list[str]) -> str:
             f"{draw.number(-2, 2)}*{name}*{other}",
             f"{draw.number(-2, 2)}*t^2",
         ]
+    for frame in frames:
+        axis = draw.pick(["x", "y", "z"])
+        terms += [
+            f"{draw.number(-3, 3)}*{axis}({frame})",
+            f"-{draw.number(0, 0.4)}*der({axis}({frame}))",
+        ]
     count = int(draw.rng.integers(1, 4))
     return " + ".join(draw.pick(terms) for _ in range(count))
 
@@ -108,10 +114,11 @@ def some_law(draw: Draw, names: list[str]) -> str:
 def forces(draw: Draw, table: Table, q: Array) -> None:
     """Add forces by laws, some of them for a time only."""
     del q
-    names = list(System.of(table).own)
+    names = list(BodySystem.of(table).own)
     if not names:
         return
-    force: Table = {"joint": draw.pick(names), "law": some_law(draw, names)}
+    frames = [frame["name"] for frame in table.get("frames", ())]
+    force: Table = {"joint": draw.pick(names), "law": some_law(draw, names, frames)}
     if draw.chance(0.3):
         force |= {"from": 0.05, "until": 0.21}
     table["forces"] = [force]
@@ -132,9 +139,12 @@ def base(draw: Draw, table: Table, q: Array) -> None:
 
 def constraints(draw: Draw, table: Table, q: Array) -> None:
     """Add a constraint that holds at a pose and t = 0."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     names = list(system.own)
     if len(names) < 2:
+        return
+    if table.get("frames") and draw.chance(0.4):
+        held_frame(draw, table, q)
         return
     order = [str(name) for name in draw.rng.permutation(names)]
     a, b, c = order[0], order[1], order[-1]
@@ -155,9 +165,20 @@ def constraints(draw: Draw, table: Table, q: Array) -> None:
     table["constraints"] = [{"name": "tie", "kind": "holonomic", "law": f"{text} - ({value!r})"}]
 
 
+def held_frame(draw: Draw, table: Table, q: Array) -> None:
+    """Keep a frame on a plane or a cylinder on which it is at a pose, if it can move off it."""
+    frame = table["frames"][0]["name"]
+    text = draw.pick([f"z({frame})", f"x({frame})^2 + y({frame})^2", f"y({frame}) - 0.1*t"])
+    system = BodySystem.of(table)
+    state = BodyState.of(system, q, np.zeros(system.nv))
+    if np.linalg.norm(state.law_rows(text).J) > 0.1:
+        held = f"{text} - ({float(state.law_rows(text).value[0])!r})"
+        table["constraints"] = [{"name": "plane", "kind": "holonomic", "law": held}]
+
+
 def loops(draw: Draw, table: Table, q: Array) -> None:
     """Add a loop that is closed at a pose: its target is where the closing end is."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     moving = [b for b in system.bodies if b.kind != "fixed"]
     if system.nv < 2 or not moving:
         return
@@ -178,7 +199,7 @@ def loops(draw: Draw, table: Table, q: Array) -> None:
 
 
 def closed_loop(
-    draw: Draw, system: System, q: Array, segment: str, target: str, kind: str
+    draw: Draw, system: BodySystem, q: Array, segment: str, target: str, kind: str
 ) -> Table:
     """Return a loop between two segments that is closed at a pose."""
     closing: Table = {"segment": segment, "point": draw.vector(0.4)}
@@ -210,14 +231,14 @@ LOOP_KINDS = {
 WITH_AXES = ("revolute", "prismatic", "cylindrical", "planar", "universal")
 
 
-def _is_flat(system: System) -> bool:
+def _is_flat(system: BodySystem) -> bool:
     """Tell whether all joints move in the plane of x and y."""
     return all(
         abs(b.axis[2]) == (b.kind == "turn") for b in system.bodies if b.kind in ("turn", "slide")
     ) and all(b.kind in ("turn", "slide") for b in system.bodies)
 
 
-def close(system: System, q: Array, loop: Table) -> None:
+def close(system: BodySystem, q: Array, loop: Table) -> None:
     """Move the target of a loop to where it is closed at a pose."""
     motion = motion_at(system, q, np.zeros(system.nv))
     closing, target = loop["closing"], loop["target"]
@@ -246,7 +267,7 @@ def close(system: System, q: Array, loop: Table) -> None:
 def actuators(draw: Draw, table: Table, q: Array) -> None:
     """Add actuators to some joints of one freedom."""
     del q
-    system = System.of(table)
+    system = BodySystem.of(table)
     names = [n for n in system.own if draw.chance(0.6)]
     found: list[Table] = []
     for name in names[:3]:

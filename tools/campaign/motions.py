@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from chainform.verification.reference.dynamics import BodyState, inverse
+from chainform.verification.reference.kinematics import BodySystem
+from chainform.verification.reference.motions import Mover
 from tools.campaign.generate import Draw, Table
-from tools.campaign.reference.dynamics import State, inverse
-from tools.campaign.reference.kinematics import System
-from tools.campaign.reference.motions import Mover
 
 
 def extend(draw: Draw, table: Table, motion: Table) -> None:
     """Add feedback, sampling, stops, contacts, forces at a point and an event to some motions."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     q = np.array(motion["q0"])
     if system.own and system.nq == system.nv and draw.chance(0.15):
         motion.setdefault("controllers", {})["feedback"] = _feedback(draw, system)
@@ -35,7 +35,7 @@ def extend(draw: Draw, table: Table, motion: Table) -> None:
         motion["events"] = {"mark": _event(draw, system, motion)}
 
 
-def some_stops(draw: Draw, system: System, names: list[str], q: Any) -> Table:
+def some_stops(draw: Draw, system: BodySystem, names: list[str], q: Any) -> Table:
     """Return stops of a joint that is between them."""
     joint = draw.pick(names)
     here = float(q[system.own[joint][0]])
@@ -46,7 +46,7 @@ def some_stops(draw: Draw, system: System, names: list[str], q: Any) -> Table:
     return {joint: stop} if len(stop) > 1 else {}
 
 
-def _contact(draw: Draw, table: Table, system: System, motion: Table) -> Table:
+def _contact(draw: Draw, table: Table, system: BodySystem, motion: Table) -> Table:
     """Return a contact with a plane a little below a point, in the direction of its motion."""
     places: list[Table] = [
         *table.get("frames", ()),
@@ -54,7 +54,7 @@ def _contact(draw: Draw, table: Table, system: System, motion: Table) -> Table:
     ]
     place = draw.pick(places)
     own = {"segment": place["segment"], "point": place.get("point")}
-    state = State.of(system, np.array(motion["q0"]), np.array(motion["qd0"]))
+    state = BodyState.of(system, np.array(motion["q0"]), np.array(motion["qd0"]))
     _, point, velocity = state.point(own)
     speed = float(np.linalg.norm(velocity))
     if speed < 0.05:
@@ -72,7 +72,7 @@ def _contact(draw: Draw, table: Table, system: System, motion: Table) -> Table:
     return found if _can_open(system, state, {**motion, "contacts": found}) else {}
 
 
-def _can_open(system: System, state: State, motion: Table) -> bool:
+def _can_open(system: BodySystem, state: BodyState, motion: Table) -> bool:
     """Whether joints can open the gap: else a base that moves runs a point into its plane."""
     gap = next(iter(Mover(system, motion).gaps()))
     J = state.rows.J
@@ -80,7 +80,7 @@ def _can_open(system: System, state: State, motion: Table) -> bool:
     return bool(np.linalg.norm(gap.row(state).J @ own) > 0.3)
 
 
-def _feedback(draw: Draw, system: System) -> Table:
+def _feedback(draw: Draw, system: BodySystem) -> Table:
     """Return linear feedback of the state on one or two joints."""
     joints = [str(n) for n in draw.rng.permutation(list(system.own))][: 1 + draw.chance(0.5)]
     rows: list[list[float]] = []
@@ -98,7 +98,7 @@ def _feedback(draw: Draw, system: System) -> Table:
     return found
 
 
-def _event(draw: Draw, system: System, motion: Table) -> Table:
+def _event(draw: Draw, system: BodySystem, motion: Table) -> Table:
     """Return an event where a joint comes to a place on its way, or to one that moves."""
     joint = draw.pick(list(system.own))
     place, rate = system.own[joint]

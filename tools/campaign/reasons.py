@@ -67,6 +67,30 @@ def switches(given: Table) -> bool:
     return rubs(given) or has("stops", "contacts")(given)
 
 
+def moves_by_time(given: Table) -> bool:
+    """Whether rows or the base move with time, so that nothing rests with them."""
+    laws = [str(row["law"]) for row in given["mechanism"].get("constraints", ())]
+    return has("base")(given) or any(re.search(r"\bt\b", law) for law in laws)
+
+
+def holds_frames(given: Table) -> bool:
+    """Whether a constraint or a force names the place of a frame: its force has no place."""
+    laws = [
+        row["law"] for key in ("constraints", "forces") for row in given["mechanism"].get(key, ())
+    ]
+    return any(re.search(r"\b[xyz]\(", str(law)) for law in laws)
+
+
+def has_unplaced_forces(given: Table) -> bool:
+    """Whether a force has no place: laws name frames, or a constraint moves several joints."""
+    joints = {segment["joint"]["name"] for segment in given["mechanism"]["segments"]}
+    laws = [str(row["law"]) for row in given["mechanism"].get("constraints", ())]
+    # A joint with two coordinates has them as j_r and j_p.
+    named = [joints & {word.split("_")[0] for word in re.findall(r"\w+", law)} for law in laws]
+    has_followers = has_coupling(given) and any(named)
+    return holds_frames(given) or has_followers or any(len(names) > 1 for names in named)
+
+
 LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"URDF has no|URDF cannot|URDF has joints", always),
     (r"needs qd to be the rate of q", has_quaternion),
@@ -76,7 +100,19 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"cannot take joints that share a coordinate", has_coupling),
     (r"^nothing resists .* at t = ", is_loose),
     (r"^nothing resists (?!.* at t = )", is_singular_tree),
+    (r"^the mass matrix is singular here: nothing resists ", is_singular_tree),
     (r"of the motion do not fit|^no (such )?rates keep ", is_contradictory),
+    (r"terms when it is multiplied out(; the limit is N)?$", always),
+    (r"does not follow: the force of a constraint acts beyond it", has_unplaced_forces),
+    (r"^rest does not fit", moves_by_time),
+    (r"^the base moves by laws of time, so that nothing stays", has("base")),
+    (r"^no equilibrium was found from N starts", always),
+    (r"^from none of N starts could loops and constraints be closed$", has_rows),
+    (r"^none of N poses closes the loops within the ranges$", has_rows),
+    (r"stands on the ground: no coordinate moves it$", always),
+    (r"binds rates: poses do not tell whether it holds$", has_rows),
+    (r"^a joint has a quaternion$", has_quaternion),
+    (r"determine the motion of … at t = N s already$", has_rows),
     (r"^at t = N s steps are N s long, and the rest would take", is_loose),
     (r"^the equations of a step have no solution at t = ", is_contradictory),
     (r"^the equations of a step have no solution at t = ", rubs_in_implicit_steps),
@@ -114,6 +150,6 @@ def is_lost(reason: str) -> bool:
     """Whether a motion ended on the way: by short steps, large accelerations or a barrier."""
     signs = ("the step became too small", "at t = N s steps are N s long")
     signs += ("the motion has no finite value after", "nothing resists … at t =")
-    signs += ("impacts at one moment come to no end", "no force can stop …")
+    signs += ("impacts at one moment come to no end", "no force can stop ")
     signs += ("no forces keep all contacts and sticking joints",)
     return reason.startswith(signs)

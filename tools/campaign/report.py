@@ -24,9 +24,14 @@ Case {case} of seed {seed}, made smaller. {verdict}
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
 import json
+import math
 import os
 import re
+import shutil
+import subprocess
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +39,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 
 import chainform as cf
 from chainform import analysis
@@ -129,6 +135,8 @@ def _needed(run: Callable[..., Any]) -> list[FunctionType]:
         found.append(function)
         codes = [function.__code__, *(c for c in function.__code__.co_consts if inspect.iscode(c))]
         names = {name for code in codes for name in code.co_names}
+        # A task of the product may have the name of the path that calls it.
+        names.discard(function.__name__)
         open_ends += [function.__globals__[n] for n in sorted(names) if n in function.__globals__]
     return found
 

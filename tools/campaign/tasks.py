@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from chainform.verification.reference.drives import has_motion, own_states
+from chainform.verification.reference.dynamics import BodyState, UnsureError, inverse
+from chainform.verification.reference.kinematics import BodySystem
 from tools.campaign.edits import whole
 from tools.campaign.features import FEATURES, mimic, some_law, some_pose
 from tools.campaign.generate import Draw, Mechanism, Table
 from tools.campaign.motions import extend, some_stops
-from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State, UnsureError, inverse
-from tools.campaign.reference.kinematics import System
 
 STEPPED = {"rk4": 1e-3, "heun": 5e-4, "euler": 2e-4, "semi_implicit": 2e-4}
 SYMPLECTIC = {"midpoint": 1e-3, "gauss4": 2e-3, "gauss6": 4e-3}
@@ -31,7 +31,7 @@ def case_of(seed: int, number: int) -> Table:
     chosen = [name for name, (_, share) in FEATURES.items() if draw.chance(share)]
     if "mimic" in chosen:
         mimic(draw, table, None)
-    system = System.of(table)
+    system = BodySystem.of(table)
     if system.nv == 0:
         return case_of(seed, number + 1_000_003)
     q = some_pose(draw, system)
@@ -51,9 +51,9 @@ def case_of(seed: int, number: int) -> Table:
 
 def _heavy_enough(table: Table, q: Any) -> None:
     """Give mass to all bodies where no accelerations would follow without it."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     try:
-        State.of(system, q, np.zeros(system.nv)).accelerations()
+        BodyState.of(system, q, np.zeros(system.nv)).accelerations()
     except UnsureError:
         for segment in table["segments"]:
             if not segment.get("mass"):
@@ -77,13 +77,13 @@ def _method(draw: Draw, table: Table) -> str:
 
 def _state(draw: Draw, table: Table, q: Any) -> Table:
     """Return a state that satisfies loops and constraints where there are such."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     qd = np.round(draw.rng.uniform(-1.5, 1.5, system.nv), 3)
     if draw.chance(0.05):
         qd *= 0
     has_rows = bool(table.get("loops") or table.get("constraints"))
     t = 0.0 if has_rows else draw.number(0, 1)
-    state = State.of(system, q, qd, t)
+    state = BodyState.of(system, q, qd, t)
     if has_rows:
         qd = qd - inverse(state.rows.J) @ state.rows.rate
     given: Table = {"q": q.tolist(), "qd": qd.tolist(), "t": t}
@@ -105,7 +105,7 @@ def _state(draw: Draw, table: Table, q: Any) -> Table:
     return given
 
 
-def _actuated(draw: Draw, table: Table, system: System, q: Any, qd: Any) -> Table:
+def _actuated(draw: Draw, table: Table, system: BodySystem, q: Any, qd: Any) -> Table:
     """Return states and signals of the actuators, as the complete model takes them."""
     x: list[float] = []
     for actuator in table["actuators"]:
@@ -121,7 +121,7 @@ def _values(draw: Draw, table: Table) -> Table:
         n: round(v * draw.number(0.5, 1.5) + 0.1, 4) for n, v in table.get("parameters", {}).items()
     }
     numbers: list[Table] = []
-    bodies = System.of(table).bodies
+    bodies = BodySystem.of(table).bodies
     for place, body in enumerate(bodies, start=1):
         segment = next((s for s in table["segments"] if s["name"] == body.name), None)
         if segment is None:
@@ -153,7 +153,7 @@ def _values(draw: Draw, table: Table) -> Table:
 
 def _motion(draw: Draw, table: Table, q: Any, qd: Any) -> Table:
     """Return a motion of some tenths of a second, from a state at t = 0."""
-    system = System.of(table)
+    system = BodySystem.of(table)
     end = draw.number(0.1, 0.3, 2)
     times = sorted({0.0, *(draw.number(0, end, 3) for _ in range(4)), end})
     motion: Table = {"q0": q.tolist(), "qd0": qd.tolist(), "times": times}
@@ -176,8 +176,12 @@ def _motion(draw: Draw, table: Table, q: Any, qd: Any) -> Table:
     free = [n for n in names if not any(n in str(c["law"]) for c in table.get("constraints", ()))]
     if free and draw.chance(0.25):
         motion["stops"] = some_stops(draw, system, free, q)
-    if draw.chance(0.15) and table.get("frames") and np.linalg.norm(System.of(table).gravity) > 1:
-        height = State.of(system, q, qd).point(table["frames"][0])[1] @ -system.gravity
+    if (
+        draw.chance(0.15)
+        and table.get("frames")
+        and np.linalg.norm(BodySystem.of(table).gravity) > 1
+    ):
+        height = BodyState.of(system, q, qd).point(table["frames"][0])[1] @ -system.gravity
         if height > 0.5 and table["frames"][0]["segment"] != "ground":
             friction = draw.pick([0, 0, 0.3, 0.8])
             motion["contacts"] = {

@@ -13,27 +13,35 @@ if TYPE_CHECKING:
         agreement,
         compare,
         exact_values,
+        rounding_at,
     )
-    from chainform.analysis.drives import DriveForces, drives
-    from chainform.analysis.equilibrium_continuation import equilibrium_path
-    from chainform.analysis.equilibrium_search import equilibria
-    from chainform.analysis.forces import UnknownForces, unknown_forces
-    from chainform.analysis.implicit_equations import ImplicitEquations, implicit_equations
-    from chainform.analysis.independent_coordinates import (
+    from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
+    from chainform.analysis.equilibrium.equilibrium_search import equilibria
+    from chainform.analysis.equilibrium.static_forces import statics
+    from chainform.analysis.equilibrium.static_problem import StaticOptions
+    from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
+    from chainform.analysis.linear.independent_coordinates import (
         IndependentCoordinates,
         independent_coordinates,
     )
-    from chainform.analysis.interruption import Progress, TaskInterrupted, Watch
-    from chainform.analysis.inverse_poses import inverse_kinematics
-    from chainform.analysis.linear_variables import StateOptions
-    from chainform.analysis.linearisation import Linearisation, linearise
-    from chainform.analysis.motion import MotionOptions, MotionSource, motion_of
-    from chainform.analysis.motion_kinematics import kinematics, workspace
-    from chainform.analysis.motion_loads import inverse_dynamics
-    from chainform.analysis.result import Result, load_result
-    from chainform.analysis.static_forces import statics
-    from chainform.analysis.static_problem import StaticOptions
-    from chainform.analysis.supplementary import PrescribedMotion, complete
+    from chainform.analysis.linear.linear_variables import StateOptions
+    from chainform.analysis.linear.linearisation import Linearisation, linearise
+    from chainform.analysis.motions.drives import DriveForces, drives
+    from chainform.analysis.motions.forces import UnknownForces, unknown_forces
+    from chainform.analysis.motions.motion import (
+        MotionOptions,
+        MotionSource,
+        is_run_file,
+        motion_of,
+    )
+    from chainform.analysis.motions.motion_kinematics import kinematics
+    from chainform.analysis.motions.motion_loads import inverse_dynamics
+    from chainform.analysis.motions.motion_sources import table_of_file
+    from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.poses.inverse_poses import inverse_kinematics
+    from chainform.analysis.poses.workspace_points import workspace
+    from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
+    from chainform.analysis.results.result import Result, load_result
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
 
 __all__ = [
@@ -70,11 +78,14 @@ __all__ = [
     "independent_coordinates",
     "inverse_dynamics",
     "inverse_kinematics",
+    "is_run_file",
     "kinematics",
     "linearise",
     "load_result",
     "motion_of",
+    "rounding_at",
     "statics",
+    "table_of_file",
     "unknown_forces",
     "workspace",
 ]

@@ -27,7 +27,15 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import Given
-from chainform.graph import EXACT, Angle, BatchPlan, Cost, Input, base_outputs, evaluate
+from chainform.graph import (
+    EXACT,
+    Angle,
+    Cost,
+    Input,
+    base_outputs,
+    evaluate,
+    rounding_bounds,
+)
 from chainform.mechanism import JointKind, Mechanism
 from chainform.model import Model, output_of, select_outputs
 from chainform.pipeline import available_outputs, derive, names_in
@@ -39,6 +47,8 @@ LARGEST_EXACT = 30_000
 """The most variables of a graph that is evaluated in fractions, whose digits grow on the way."""
 CLOSE = 1e-9
 """How near results must be, against the largest entry, where only doubles can tell."""
+MARGIN = 4.0
+"""So many bounds of rounding two ways to a value in doubles may be apart."""
 TRIES = 8
 """How many states are tried where an entry has no finite value."""
 Observer = Callable[[str, str], None]
@@ -221,7 +231,7 @@ def _fractions(model: Model, seed: int) -> Any:
 
 def _are_close(first: Model, second: Model, seed: int) -> bool:
     """Whether two models are near each other, at the first state where both are finite."""
-    a = b = np.zeros(0)
+    a, b, other = np.zeros(0), np.zeros(0), seed
     for other in range(seed, seed + TRIES):
         a, b = _doubles(first, other), _doubles(second, other)
         if np.isfinite(a).all() and np.isfinite(b).all():
@@ -230,20 +240,33 @@ def _are_close(first: Model, second: Model, seed: int) -> bool:
     if (finite != np.isfinite(b)).any():
         return False
     scale = max(1.0, float(np.max(np.abs(a[finite]), initial=0)))
-    return bool(np.max(np.abs(a - b)[finite], initial=0) <= CLOSE * scale)
+    # Small values are not compared with 1: what rounding may do is less.
+    bound = MARGIN * sum(_values_and_bounds(model, other)[1] for model in (first, second))
+    return bool((np.abs(a - b) <= np.minimum(bound, CLOSE * scale))[finite].all())
+
+
+def rounding_at(model: Model, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Return how far all outputs, computed in doubles at a random state, may be off."""
+    return {
+        name: MARGIN * _values_and_bounds(model, seed, name)[1].reshape(block.shape)
+        for name, block in model.graph.outputs.items()
+    }
 
 
 def _doubles(model: Model, seed: int) -> NDArray[np.float64]:
     """Return the entries of the output at a state; what has no value is not finite."""
+    return _values_and_bounds(model, seed)[0]
+
+
+def _values_and_bounds(model: Model, seed: int, output: str = "") -> NDArray[np.float64]:
     graph = model.graph
     state = exact_state(model.mechanism, graph.inputs.values(), seed)
-    variables = np.asarray(graph.block(model.outputs[0]).variables, dtype=np.int32)
+    variables = np.asarray(graph.block(output or model.outputs[0]).variables, dtype=np.int32)
     wanted = np.unique(variables)
-    plan = BatchPlan(graph, wanted)
-    values = {v: state[graph.inputs[v].name] for v in plan.inputs}
-    with np.errstate(all="ignore"):
-        found = plan.run({v: float(getattr(x, "value", x)) for v, x in values.items()}, 1)
-    return found[np.searchsorted(wanted, variables), 0]
+    values = {v: state[given.name] for v, given in graph.inputs.items()}
+    numbers = {v: float(getattr(x, "value", x)) for v, x in values.items()}
+    found = rounding_bounds(graph, wanted, numbers, 1)
+    return np.array(found)[:, np.searchsorted(wanted, variables), 0]
 
 
 # --- random states in fractions: angles with rational sines, quaternions of rational entries --

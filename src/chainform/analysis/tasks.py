@@ -24,14 +24,15 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.equilibrium_continuation import equilibrium_path
-from chainform.analysis.equilibrium_search import equilibria
-from chainform.analysis.interruption import Progress
-from chainform.analysis.inverse_poses import inverse_kinematics
-from chainform.analysis.motion_kinematics import kinematics, workspace
-from chainform.analysis.motion_loads import inverse_dynamics
-from chainform.analysis.result import Result
-from chainform.analysis.static_forces import statics
+from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
+from chainform.analysis.equilibrium.equilibrium_search import equilibria
+from chainform.analysis.equilibrium.static_forces import statics
+from chainform.analysis.motions.motion_kinematics import kinematics
+from chainform.analysis.motions.motion_loads import inverse_dynamics
+from chainform.analysis.poses.inverse_poses import inverse_kinematics
+from chainform.analysis.poses.workspace_points import workspace
+from chainform.analysis.results.interruption import Progress
+from chainform.analysis.results.result import Result
 from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given

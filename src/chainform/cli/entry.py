@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 from chainform.cli.command import SUMMARIES, command_of
 from chainform.cli.interruption import INTERRUPTED, Interruption, drop_stdout
-from chainform.cli.printing import Page, printable, write_document
+from chainform.cli.printing import print_report, printable
 from chainform.errors import DeriveError, Error, ReadError, StoreError
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -64,11 +64,7 @@ def _run(arguments: Sequence[str]) -> int:
     finally:
         _flush()
     report = command_of(chosen.command).run(chosen)
-    if chosen.json and report.document is not None:
-        write_document({"schema": "chainform/1", "command": chosen.command, **report.document})
-    else:
-        report.show(Page())
-    _flush()
+    print_report(chosen, report)
     return FAILED if report.has_failed else DONE
 
 

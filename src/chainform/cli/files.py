@@ -74,15 +74,15 @@ def add_reading(parser: ArgumentParser) -> None:
         default=None,
         help="set numbers that are nearly round to the round value (the default)",
     )
-    group.add_argument("--root", metavar="LINK", help="read what hangs on this link only")
+    group = parser.add_argument_group("the part that is read, and what is added to it")
+    group.add_argument("--root", metavar="SEGMENT", help="read what hangs on this segment only")
     group.add_argument(
         "--tip",
-        metavar="LINK",
+        metavar="SEGMENT",
         action="append",
         dest="tips",
-        help="read the way to this link only; may be repeated",
+        help="read the way to this segment only; may be repeated",
     )
-    group = parser.add_argument_group("what is added to the mechanism")
     group.add_argument(
         "--payload",
         metavar="SEGMENT:MASS[:X,Y,Z]",

@@ -30,5 +30,5 @@ def common_outputs(mechanism: Mechanism) -> list[str]:
 
 
 def frame_outputs(mechanism: Mechanism) -> list[str]:
-    """Return the outputs of frames; an element model has no reactions."""
+    """Return the outputs of frames."""
     return list(outputs_in_scope(mechanism, "auto", list(OF_FRAME)))

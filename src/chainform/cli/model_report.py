@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,12 +11,10 @@ import numpy as np
 from chainform.cli.printing import Document, Page, shape_text
 from chainform.graph import Cost
 from chainform.model import Model
-from chainform.search import Stage, comparison
+from chainform.search import Stage
 
 LeftOut: TypeAlias = dict[str, str]
 """Outputs that cannot be derived although the mechanism should have them, each with the reason."""
-PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
-"""The mechanisms whose reduction Racković 1996 publishes, by name."""
 COLUMNS = ("multiplications", "additions", "sin", "cos", "angle sums", "other calls")
 
 
@@ -95,26 +94,43 @@ def left_out_document(left_out: LeftOut) -> dict[str, Any]:
 
 def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     """Return the stages of a reduction as documents tell them."""
-    return [
-        {"name": stage.name, "operations": stage.cost.as_dict(), "seconds": stage.seconds}
-        for stage in stages
-    ]
+    return [{**step_document(stage), "seconds": stage.seconds} for stage in stages]
 
 
-def show_stages(page: Page, stages: Sequence[Stage], mechanism: str) -> None:
-    """Print what each step of a reduction left, and what Racković 1996 has where it has."""
-    case = PAPER_CASES.get(mechanism)
-    published: dict[str, str] = {}
-    if case is not None:
-        rows = comparison(case, stages)
-        known = ((row.stage, row.published) for row in rows)
-        published = {name: f"{pair[0]}/{pair[1]}" for name, pair in known if pair is not None}
-    titles = ["after", *COLUMNS, *(["published"] if published else []), "seconds"]
-    table: list[list[str]] = []
-    for stage in stages:
-        paper = [published.get(stage.name, "")] if published else []
-        table.append([stage.name, *figures(stage.cost), *paper, f"{stage.seconds:.2f}"])
-    page.table(titles, table, numbers=titles[1:])
+def step_document(step: Step | Stage) -> dict[str, Any]:
+    """Return a step and what it left; where several ways were tried, which, and its fate."""
+    ways = {"branch": step.branch, "fate": step.fate}
+    way = {name: text for name, text in ways.items() if text}
+    return {"name": step.name, **way, "operations": step.cost.as_dict()}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step as tables show it: a stage of a reduction, or a stored revision."""
+
+    name: str
+    cost: Cost
+    branch: str = ""
+    fate: str = ""
+    is_on_path: bool = True
+
+
+def show_stages(page: Page, stages: Sequence[Stage]) -> None:
+    """Print what each step of a reduction left."""
+    show_steps(page, stages, {"seconds": [f"{stage.seconds:.2f}" for stage in stages]})
+
+
+def show_steps(
+    page: Page, steps: Sequence[Step] | Sequence[Stage], more: Mapping[str, Sequence[str]]
+) -> None:
+    """Print what each step left, with more columns of numbers."""
+    columns = {"after": [step.name for step in steps], "branch": [step.branch for step in steps]}
+    figures_of = zip(*(figures(step.cost) for step in steps), strict=True)
+    columns |= {name: list(column) for name, column in zip(COLUMNS, figures_of, strict=True)}
+    columns |= {name: list(column) for name, column in more.items()}
+    columns["fate"] = [step.fate for step in steps]
+    filled = {n: c for n, c in columns.items() if n not in ("branch", "fate") or any(c)}
+    page.table(list(filled), list(zip(*filled.values(), strict=True)), (*COLUMNS, *more))
 
 
 def figures(count: Cost) -> list[str]:

@@ -10,20 +10,30 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 from shlex import quote
 from typing import Any, cast
 
+from chainform.analysis import Result, is_run_file, load_result, table_of_file
 from chainform.cli.files import OF_MECHANISM, add_reading, option_name, read_chosen
 from chainform.cli.options import add_list, parameter_values
 from chainform.cli.states import name_of, read_json
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
 from chainform.given import Given
-from chainform.mechanism import Reader, number_of, reader_of
-from chainform.simulation import MotionError, OutputTimes, Scenario, is_mechanism_file
+from chainform.mechanism import Mechanism, Reader, number_of, reader_of
+from chainform.readers import Source
+from chainform.simulation import (
+    DriveSection,
+    MotionError,
+    OutputTimes,
+    Scenario,
+    is_mechanism_file,
+)
 
 STATES = ("q0", "qd0")
 LAWS = ("motion", "forces")
+RESULTS = (".csv", ".npz", ".parquet")
 REPEATED = ("time", "every", "method", "rtol", "step", "values", *LAWS)
 """Options that a command to go on has to name again."""
 NAMES = {"t": "time", "t_eval": "every", "output": "every"}
@@ -87,7 +97,10 @@ def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
         texts: list[str] = getattr(args, name) or []
         if texts:
             option = f"--{name}"
-            found[name] = _laws(texts, option) if name in LAWS else _state(texts, option, reader)
+            if name in STATES:
+                found[name] = _state(texts, option, reader)
+            else:
+                found[name] = _laws(texts, option, scenario.mechanism, args)
     return found
 
 
@@ -104,7 +117,7 @@ def _times(text: str, span: tuple[float, float]) -> Any:
 def _state(texts: Sequence[str], option: str, reader: Reader) -> Any:
     """Return numbers by name, or a list of all."""
     if _is_json(texts):
-        return _from_json(texts[0], option)
+        return json_of(texts[0], option)
     pairs = parameter_values([part for text in texts for part in text.split(",")], option)
     return {
         name: float(reader.fraction(Given(text, f"{option}, {name[:60]}")))
@@ -112,19 +125,50 @@ def _state(texts: Sequence[str], option: str, reader: Reader) -> Any:
     }
 
 
-def _laws(texts: Sequence[str], option: str) -> Any:
-    """Return laws by name, or whatever a JSON table has."""
-    if _is_json(texts):
-        document = _from_json(texts[0], option)
-        return Given(document, option).table(remedy='write {"crank": "6*t"}').value
-    return dict(parameter_values(texts, option))
+def _laws(texts: Sequence[str], option: str, mechanism: Mechanism, args: Namespace) -> Any:
+    """Return laws by name, or whatever a JSON table or a file of results has."""
+    if len(texts) == 1 and Path(texts[0]).suffix.lower() in RESULTS:
+        return _from_results(texts[0], option, mechanism)
+    if not _is_json(texts):
+        return dict(parameter_values(texts, option))
+    given = Given(json_of(texts[0], option), option).table(remedy='write {"crank": "6*t"}')
+    if not any(entry.is_table and entry.has("file") for _, entry in given.items()):
+        return given.value
+    is_motion = option == "--motion"
+    section = DriveSection(
+        Source(None), Path(), args.allow_python, group="q" if is_motion else "tau"
+    )
+    return section.read(given, mechanism.coordinate_index if is_motion else mechanism.rate_index)
+
+
+def _from_results(file: str, option: str, mechanism: Mechanism) -> dict[str, Any]:
+    """Return the motions or efforts of a run or result, or those of columns t, crank."""
+    try:
+        found = load_result(file)
+    except ReadError:
+        if option != "--motion" or not file.lower().endswith(".csv") or is_run_file(Path(file)):
+            raise
+        return dict(table_of_file(file))
+    run = found.run if isinstance(found, Result) else found
+    if run.mechanism.coordinates != mechanism.coordinates or mechanism.nq != mechanism.nv:
+        message = "it has other coordinates, or quaternions, and not those of the mechanism"
+        remedy = 'name the columns: \'{"crank": {"file": "run.csv", "smoothing": 0}}\''
+        raise ReadError(message, file=file, element=option, remedy=remedy)
+    if option == "--forces":
+        return {
+            name: {"t": run.t, "values": run.tau[:, k]}
+            for k, name in enumerate(mechanism.rates)
+            if run.tau[:, k].any()
+        }
+    return dict.fromkeys(mechanism.coordinates, run)
 
 
 def _is_json(texts: Sequence[str]) -> bool:
     return len(texts) == 1 and (texts[0].lstrip()[:1] in ("{", "[") or "=" not in texts[0])
 
 
-def _from_json(text: str, option: str) -> Any:
+def json_of(text: str, option: str) -> Any:
+    """Return the JSON table or list behind an option, or that of a file."""
     if not text.lstrip().startswith("["):
         return read_json(text)
     try:
@@ -136,17 +180,20 @@ def _from_json(text: str, option: str) -> Any:
 
 
 @contextmanager
-def option_errors(given: Mapping[str, Any]) -> Generator[None]:
-    """Turn errors about what the command line gave into errors of its options."""
+def option_errors(given: Mapping[str, Any], names: Mapping[str, str] = NAMES) -> Generator[None]:
+    """Turn errors about what the command line gave into errors of its options.
+
+    `names` are options of arguments that have another name.
+    """
     try:
         yield
     except MotionError:
         raise
     except Error as problem:
         head, comma, rest = (problem.element or "").partition(", ")
-        if head not in given:
+        if names.get(head, head) not in given and head not in given:
             raise
-        option = f"--{NAMES.get(head, head).replace('_', '-')}{comma}{rest}"
+        option = f"--{names.get(head, head).replace('_', '-')}{comma}{rest}"
         raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
 
 

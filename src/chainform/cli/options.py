@@ -114,7 +114,8 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True, default: str =
         metavar="EFFORT",
         help=f"{', '.join(EFFORTS)}: nothing, as in Racković 1996, about a second, or a search for "
         "as long as --budget or --steps says (Ctrl-C ends it and keeps the best); or passes by "
-        f"name, such as expand,extract_monomials (default: {default})",
+        "name with their options, as chainform passes lists them: "
+        f"'thesis(by_parts=false),extract_monomials' (default: {default})",
     )
     if not search:
         parser.set_defaults(**dict.fromkeys(SEARCH_OPTIONS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -110,6 +111,16 @@ def tell(text: str) -> None:
     """Print a note on stderr, wherever that leads."""
     if sys.stderr is not None:
         print(f"chainform: note: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def print_report(args: Namespace, report: Report) -> None:
+    """Print a report as the options say, all of it, so that a full disk shows here."""
+    if args.json and report.document is not None:
+        write_document({"schema": "chainform/1", "command": args.command, **report.document})
+    else:
+        report.show(Page())
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def write_document(document: Mapping[str, Any]) -> None:

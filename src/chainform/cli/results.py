@@ -38,10 +38,10 @@ def add_results(group: Any, what: str) -> None:
     group.add_argument("--force", action="store_true", help="overwrite files")
 
 
-def draw_pictures(args: Namespace, run: Run | BatchRun | Result) -> list[str]:
-    """Write the pictures of a run; return their files."""
+def draw_pictures(args: Namespace, run: Run | BatchRun | Result, **plot: Any) -> list[str]:
+    """Write the pictures of a run; return their files. `plot` says what the plot shows."""
     if args.plot is not None:
-        run.plot(file=args.plot)
+        run.plot(file=args.plot, **plot)
     if args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]

@@ -172,13 +172,13 @@ def _plain(array: Any) -> Any:
     return float(array) if np.isfinite(array) else None
 
 
-def show_result(page: Page, result: Result) -> None:
-    """Show the result of a task to people."""
+def show_result(page: Page, result: Result, columns: Sequence[str] | None = None) -> None:
+    """Show the result of a task to people, or some of its columns."""
     page.text(f"{result.mechanism.name}, {result.task.replace('_', ' ')}", style="bold")
     for line in result.report:
         page.text(line)
     page.text("")
-    page.text(result.table())
+    page.text(result.table(columns))
 
 
 def show_written(page: Page, files: Sequence[str]) -> None:

@@ -181,7 +181,8 @@ def tagged(store: Store, name: str) -> dict[str, str]:
 def show_saved(page: Page, revision: Revision, moved: list[str]) -> None:
     """Print under which name a model was saved."""
     page.text(f"saved as {revision.reference}")
-    if revision.parent is not None and revision.parent < revision.number - 1:
+    tried = revision.options.get("tried", ())
+    if revision.parent is not None and revision.parent < revision.number - 1 - len(tried):
         came = f"made from {revision.name}@{revision.parent}"
         page.text(f"it was {came}, and is the last revision of {revision.name} now")
     for line in moved:
@@ -227,3 +228,33 @@ def reduced_text(revision: Revision, load: Callable[[str], Revision]) -> str:
 def date_text(revision: Revision) -> str:
     """Return when a revision was made, for people."""
     return revision.created.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+CERTIFICATE = "verification"
+"""The kind of certificates among the runs of a revision."""
+
+
+def certificate_documents(store: Store, revision: Revision) -> list[Document]:
+    """Return what the certificates of a revision say; one of other formulas is none of it."""
+    found: list[Document] = []
+    for entry in store.runs(revision.reference):
+        if entry.kind != CERTIFICATE:
+            continue
+        about = store.run(revision.reference, entry.name).about
+        if about["content"] == revision.content:
+            names = ("created", "holds", "verdict", "deviation", "versions")
+            own = {"revision": revision.number, "run": entry.name}
+            found.append(own | {name: about[name] for name in names})
+    return found
+
+
+def verified_text(certificates: Sequence[Document]) -> str:
+    """Return what the last certificate says, and how many came before it."""
+    if not certificates:
+        return ""
+    last = certificates[-1]
+    words = f"{last['verdict']}, "
+    deviation = last["deviation"]
+    words += f"off by {deviation:.1e} at most, " if deviation else ""
+    words += f"{last['created'][:16].replace('T', ' ')}, chainform {last['versions']['chainform']}"
+    return words + (f"; {len(certificates) - 1} before" if len(certificates) > 1 else "")

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     )
     from chainform.expressions.parser import fraction_of_decimal, parse
     from chainform.expressions.statements import ExpressionFile, parse_value, read_statements
+    from chainform.expressions.symbols import (
+        GREEK,
+        Mark,
+        Symbol,
+        is_short,
+        latin_name,
+        parse_symbol,
+        plain_symbol,
+        symbol_of_name,
+    )
     from chainform.expressions.types import (
         CONSTANTS,
         FUNCTIONS,
@@ -37,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONSTANTS",
     "FUNCTIONS",
+    "GREEK",
     "POSITIONS",
     "RATE",
     "Apply",
@@ -45,21 +56,28 @@ __all__ = [
     "Expression",
     "ExpressionArithmetic",
     "Identifier",
+    "Mark",
     "Negate",
     "Number",
     "Operator",
     "ExpressionFile",
+    "Symbol",
     "constants_of",
     "evaluate_expression",
     "exact_square_root",
     "format_expression",
     "format_fraction",
     "fraction_of_decimal",
+    "is_short",
+    "latin_name",
     "parse",
+    "parse_symbol",
     "parse_value",
     "parts_of",
+    "plain_symbol",
     "read_statements",
     "substitute",
+    "symbol_of_name",
     "symbols_of",
     "value_of",
 ]

@@ -52,7 +52,7 @@ _DECIMAL = re.compile(
 )
 _TOKEN = re.compile(
     r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<name>[^\W\d]\w*)"
     r"|(?P<mark>\*\*|[-+*/^(),])"
 )
 
@@ -131,7 +131,9 @@ def _reference_at(text: str, position: int) -> Token | None:
 
 def _token_at(text: str, position: int) -> Token:
     match = _TOKEN.match(text, position)
-    if match is None:
+    # A name begins with a letter of any script; a fraction such as one half is none.
+    is_name = match is not None and match["name"] is not None
+    if match is None or (is_name and not (match[0][0].isalpha() or match[0][0] == "_")):
         raise syntax_error(
             text,
             position,
@@ -300,7 +302,7 @@ class _Parser:
         raise self.fail(message, "complete the expression; a product is written a*b")
 
     def name(self, level: int) -> _Sized:
-        name = self.token.text
+        name = "pi" if self.token.text == "π" else self.token.text
         is_call = self.tokens[self.index + 1].text == "("
         if name == RATE and is_call:
             return self.rate()

@@ -10,6 +10,7 @@ from chainform.formulations.closed_form import closed_form
 from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import ConstrainedEquations
+from chainform.formulations.element_quantities import has_reactions
 from chainform.formulations.elements import elements
 from chainform.formulations.formulation import LARGEST, Formulation
 from chainform.formulations.gibbs_appell import gibbs_appell
@@ -245,6 +246,7 @@ __all__ = [
     "has_basic_joints",
     "has_coupled",
     "has_quaternions",
+    "has_reactions",
     "is_bound",
     "outputs_in_scope",
     "parse_request",

@@ -41,7 +41,7 @@ from chainform.mechanism import (
     MomentElement,
     Number,
 )
-from chainform.spatial import Vector, dot, subtract
+from chainform.spatial import Vector, dot, scale, subtract
 
 HALF = Fraction(1, 2)
 
@@ -87,56 +87,80 @@ class ElementForces:
 
     def _add_spring(self, totals: dict[Key, Scalar], spring: ElasticElement) -> None:
         scalar, builder = self.frames.laws.scalar, self.builder
-        stiffness, rest = scalar(spring.stiffness), scalar(spring.rest)
         if spring.ends is None:
             gamma = scalar(spring.deformation or ZERO)
-            force = builder.keep(stiffness * builder.keep(gamma - rest))
-            slopes = self._slopes(gamma)
+            stretch = builder.keep(gamma - scalar(spring.rest))
+            force = builder.keep(scalar(spring.stiffness) * stretch)
+            slopes = self.slopes(spring.deformation or ZERO)
         else:
             r = self._between(spring.ends)
-            slopes, force = self._leans(r), stiffness
-            if spring.rest != ZERO and slopes:
-                length = builder.call("sqrt", builder.keep(dot(r, r)))
-                force = force * (1 - rest * builder.call("reciprocal", length))
-            force = builder.keep(force)
+            slopes = self._leans(r)
+            if not slopes:
+                return
+            force = self._tension(spring, r)
         for k, slope in slopes.items():
             add_to(totals, (k,), slope * force)
 
     def _add_damper(self, totals: dict[Key, Scalar], damper: DissipativeElement) -> None:
         scalar, builder = self.frames.laws.scalar, self.builder
-        damping, coulomb = scalar(damper.damping), scalar(damper.coulomb)
         if damper.ends is None:
-            rate, slopes = self._rate(damper)
-            force = damping * rate
+            rate, slopes = self.rate(damper)
+            force = scalar(damper.damping) * rate
             if damper.coulomb != ZERO:
-                force = force + coulomb * builder.call("sign", rate)
+                force = force + scalar(damper.coulomb) * builder.call("sign", rate)
+            force = builder.keep(force)
         else:
             r = self._between(damper.ends)
-            clock, slopes = self.frames.derivatives.by_time, self._leans(r)
+            slopes = self._leans(r)
             if not slopes:
                 return
-            square = builder.keep(dot(r, r))
-            rate = builder.keep(dot(r, self.frames.derivatives.vector(clock, r)))
-            force = damping * rate * builder.call("reciprocal", square)
-            if damper.coulomb != ZERO:
-                length = builder.call("reciprocal", builder.call("sqrt", square))
-                force = force + coulomb * builder.call("sign", rate) * length
-        force = builder.keep(force)
+            force = self._drag(damper, r)
         for k, slope in slopes.items():
             add_to(totals, (k,), slope * force)
 
-    def _rate(self, damper: DissipativeElement) -> tuple[Scalar, dict[int, Scalar]]:
+    def _tension(self, spring: ElasticElement, r: Vector) -> Scalar:
+        """Return C (1 - rest / |r|): the pull of a spring between two places by their distance."""
+        scalar, builder = self.frames.laws.scalar, self.builder
+        force = scalar(spring.stiffness)
+        if spring.rest != ZERO:
+            length = builder.call("sqrt", builder.keep(dot(r, r)))
+            force = force * (1 - scalar(spring.rest) * builder.call("reciprocal", length))
+        return builder.keep(force)
+
+    def _drag(self, damper: DissipativeElement, r: Vector) -> Scalar:
+        """Return D (r . r') / r^2, and K sign(r . r') / |r|: the same of a damper."""
+        scalar, builder = self.frames.laws.scalar, self.builder
+        square = builder.keep(dot(r, r))
+        change = self.frames.derivatives.vector(self.frames.derivatives.by_time, r)
+        rate = builder.keep(dot(r, change))
+        force = scalar(damper.damping) * rate * builder.call("reciprocal", square)
+        if damper.coulomb != ZERO:
+            length = builder.call("reciprocal", builder.call("sqrt", square))
+            force = force + scalar(damper.coulomb) * builder.call("sign", rate) * length
+        return builder.keep(force)
+
+    def pull(self, element: ElasticElement | DissipativeElement) -> Vector:
+        """Return what a spring or damper between two places does to the first, world axes."""
+        if element.ends is None:
+            return self.frames.none
+        r = self._between(element.ends)
+        is_spring = isinstance(element, ElasticElement)
+        force = self._tension(element, r) if is_spring else self._drag(element, r)
+        return self.builder.keep_vector(scale(force, r))
+
+    def rate(self, damper: DissipativeElement) -> tuple[Scalar, dict[int, Scalar]]:
         """Return beta' and W_D."""
         scalar, derivatives = self.frames.laws.scalar, self.frames.derivatives
         if damper.rate is not None:
             rate = self.builder.keep(scalar(damper.rate))
             return rate, self._each(lambda k: derivatives.by_rate(k).of(rate))
-        beta = scalar(damper.deformation or ZERO)
-        return self.builder.keep(derivatives.by_time.of(beta)), self._slopes(beta)
+        law = damper.deformation or ZERO
+        return self.builder.keep(derivatives.by_time.of(scalar(law))), self.slopes(law)
 
-    def _slopes(self, law: Scalar) -> dict[int, Scalar]:
+    def slopes(self, law: Number) -> dict[int, Scalar]:
         """Return the derivatives of a law by the coordinates that are not zero."""
-        return self._each(lambda k: self.frames.derivatives.by_coordinate(k).of(law))
+        value = self.frames.laws.scalar(law)
+        return self._each(lambda k: self.frames.derivatives.by_coordinate(k).of(value))
 
     def _each(self, derivative: Callable[[int], Scalar]) -> dict[int, Scalar]:
         values = {k: self.builder.keep(derivative(k)) for k in range(self.nv)}
@@ -239,7 +263,7 @@ class ElementForces:
     def _made_levers(self, load: Loads) -> list[_Lever]:
         match load:
             case EffortElement():
-                slopes = self._slopes(self.frames.laws.scalar(load.along))
+                slopes = self.slopes(load.along)
                 return [_Lever({k: (slope,) for k, slope in slopes.items()}, None, 1)]
             case ForceElement():
                 ends = [(load.at, 1)] + ([(load.to, -1)] if load.to is not None else [])

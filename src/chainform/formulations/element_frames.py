@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
+class Moved:
     """A step of a chain as scalars: a shift and its rate, or a turn and its angular velocity."""
 
     shift: Vector | None = None
@@ -164,22 +164,22 @@ class ElementFrames:
 
     # --- steps of a chain ---------------------------------------------------------------
 
-    def _steps(self, name: str) -> list[_Moved]:
+    def _steps(self, name: str) -> list[Moved]:
         with self.error_context(self.elements[name]):
             return [self._step(step) for step in self.elements[name].chain]
 
-    def _step(self, step: ShiftStep | TurnStep | FixedStep) -> _Moved:
+    def _step(self, step: ShiftStep | TurnStep | FixedStep) -> Moved:
         match step:
             case ShiftStep(vector):
                 d = self.vector(vector)
                 rate = self.derivatives.vector(self.derivatives.by_time, d)
-                return _Moved(shift=d, rate=rate)
+                return Moved(shift=d, rate=rate)
             case FixedStep(rotation):
-                return _Moved(turn=MatrixTurn(self.builder, rotation))
+                return Moved(turn=MatrixTurn(self.builder, rotation))
             case TurnStep(axis, law):
                 angle = self.builder.keep(self.laws.scalar(law))
                 rate = self.builder.keep(self.derivatives.by_time.of(angle))
-                return _Moved(turn=self._turn(axis, angle), rate=scale(rate, axis))
+                return Moved(turn=self._turn(axis, angle), rate=scale(rate, axis))
 
     def _turn(self, axis: Vector, angle: Scalar) -> FrameTurn:
         cos, sin = self.builder.call("cos", angle), self.builder.call("sin", angle)

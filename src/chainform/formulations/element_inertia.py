@@ -57,9 +57,13 @@ class ElementInertia:
 
     @cached_property
     def _moving(self) -> list[InertialElement]:
+        return [e for e in self.loaded if not self.frames.stands_still(e.name)]
+
+    @cached_property
+    def loaded(self) -> list[InertialElement]:
+        """The elements with mass or moments of inertia."""
         elements = self.frames.elements.values()
-        loaded = (e for e in elements if e.mass != ZERO or e.inertia != ZERO_MATRIX)
-        return [e for e in loaded if not self.frames.stands_still(e.name)]
+        return [e for e in elements if e.mass != ZERO or e.inertia != ZERO_MATRIX]
 
     # --- velocities and structural matrices ---------------------------------------------
 
@@ -137,7 +141,7 @@ class ElementInertia:
         """
         totals: dict[Key, Scalar] = {}
         for element in self.masses:
-            acceleration = self._acceleration(element, clock)
+            acceleration = self.acceleration(element, clock)
             if weight:
                 acceleration = subtract(acceleration, self.frames.field(element.name))
             force = self.builder.keep_vector(
@@ -146,7 +150,7 @@ class ElementInertia:
             for k, column in self.columns(element).items():
                 add_to(totals, (k,), dot(column, force))
         for element in self.bodies:
-            moment = self._moment(element, clock)
+            moment = self.moment(element, clock)
             for k, column in self.turning_columns(element).items():
                 add_to(totals, (k,), dot(column, moment))
         for rotor in self.rotors:
@@ -164,14 +168,14 @@ class ElementInertia:
                 add_to(totals, (k,), -dot(column, self.builder.keep_vector(weight)))
         return totals
 
-    def _acceleration(self, element: InertialElement, clock: Tangents) -> Vector:
-        """Return a_C."""
+    def acceleration(self, element: InertialElement, clock: Tangents) -> Vector:
+        """Return a_C, own axes."""
         velocity, w = self.centre_velocity(element), self.frames.velocity(element.name)[0]
         rate = self.frames.derivatives.vector(clock, velocity)
         return self.builder.keep_vector(add(rate, cross(w, velocity)))
 
-    def _moment(self, element: InertialElement, clock: Tangents) -> Vector:
-        """Return J eps + w x J w."""
+    def moment(self, element: InertialElement, clock: Tangents) -> Vector:
+        """Return J eps + w x J w, own axes."""
         tensor, w = self.tensor(element), self.frames.velocity(element.name)[0]
         eps = self.frames.derivatives.vector(clock, w)
         spin = self.builder.keep_vector(apply(tensor, w))

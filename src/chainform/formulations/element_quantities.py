@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from chainform.errors import DeriveError
+from chainform.formulations.element_reactions import ElementReactions
 from chainform.formulations.elements import ElementEquation
 from chainform.formulations.momentum import Six, refuse_without_mass
 from chainform.formulations.operational_space import QuantityBuilder, Rows
 from chainform.formulations.shared.kinematics import AXES
 from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import declare
+from chainform.formulations.shared.reactions import unplaced_forces
+from chainform.formulations.shared.scope import uses_elements
 from chainform.given import Given, listed
 from chainform.graph import Builder, Scalar, Tangents, is_zero
 from chainform.mechanism import GROUND_NAME, Mechanism
@@ -30,6 +33,8 @@ class ElementQuantities(QuantityBuilder):
         super().__init__(builder, mechanism, options)
         self.equation = ElementEquation(builder, mechanism, options)
         self.frames = self.equation.frames
+        inertia, forces = self.equation.inertia, self.equation.forces
+        self.joints = ElementReactions(inertia, forces, mechanism, options)
 
     def rows(self, request: OutputRequest) -> Rows:
         """Return the rows of the Jacobian that a request is about."""
@@ -54,6 +59,9 @@ class ElementQuantities(QuantityBuilder):
     def _frame(self, request: OutputRequest) -> str:
         known = [GROUND_NAME, *self.frames.elements]
         given = Given(request.frame, request.text, self.mechanism.file, DeriveError)
+        if request.name == "reaction" and request.frame not in known:
+            carried = {segment.joint.name: segment.name for segment in self.mechanism.segments}
+            given = given.holding(carried.get(request.frame or "", request.frame))
         if not given.is_given:
             raise given.error(
                 f"{request.name} needs the name of a frame", f"frames are {listed(known)}"
@@ -127,6 +135,10 @@ class ElementQuantities(QuantityBuilder):
         entries = {(i, k): columns[k][i] for k in range(len(columns)) for i in range(6)}
         declare(self.builder, request.text, request.label(letter), (6, len(columns)), entries)
 
+    def reaction(self, request: OutputRequest, frame: str) -> None:
+        """Declare what carries a frame exerts on all that stands on it: force, moment about it."""
+        self._six(request, self.joints.of(frame, request.axes), "R")
+
     def operational_bias(self, request: OutputRequest, frame: str) -> None:
         """Declare the force and moment that hold the frame at acceleration zero."""
         clock = self.frames.derivatives.by_time_at_even_rates
@@ -147,6 +159,12 @@ class ElementQuantities(QuantityBuilder):
     def passive(self, request: OutputRequest) -> None:
         """Declare what elastic and dissipative elements add to inverse dynamics."""
         declare(self.builder, request.text, "P", (self.mechanism.nv,), self.equation.passive)
+
+    def reactions(self, request: OutputRequest) -> None:
+        """Declare the reactions of all bodies and points, each in its own axes."""
+        rows = [self.joints.of(name, "local") for name in self.mechanism.body_names]
+        values = {(j, i): value for j, row in enumerate(rows) for i, value in enumerate(row)}
+        declare(self.builder, request.text, "R", (len(rows), 6), values)
 
     def com(self, request: OutputRequest) -> None:
         """Declare the mass centre of all masses, world axes."""
@@ -257,12 +275,27 @@ class ElementQuantities(QuantityBuilder):
         declare(self.builder, request.text, letter, (6,), values)
 
 
+def has_reactions(mechanism: Mechanism) -> bool:
+    """Whether the reactions of all bodies and points follow from what a mechanism says."""
+    if not uses_elements(mechanism):
+        return not any(unplaced_forces(mechanism))
+    builder = Builder()
+    for parameter in mechanism.parameters:
+        builder.parameter(parameter.name, parameter.value)
+    try:
+        ElementQuantities(builder, mechanism).joints.check(mechanism.body_names)
+    except DeriveError:
+        return False
+    return True
+
+
 OF_FRAME: dict[str, Callable[[ElementQuantities, OutputRequest, str], None]] = {
     "pose": ElementQuantities.pose,
     "velocity": ElementQuantities.velocity,
     "acceleration": ElementQuantities.acceleration,
     "jacobian": ElementQuantities.jacobian,
     "jacobian_rate": ElementQuantities.jacobian_rate,
+    "reaction": ElementQuantities.reaction,
     "inverse_operational_inertia": lambda own, request, _: own.space.inverse_inertia(request),
     "operational_inertia": lambda own, request, _: own.space.inertia(request),
     "operational_bias": ElementQuantities.operational_bias,
@@ -273,6 +306,7 @@ OF_MODEL: dict[str, Callable[[ElementQuantities, OutputRequest], None]] = {
     "kinetic_energy": ElementQuantities.kinetic_energy,
     "potential_energy": ElementQuantities.potential_energy,
     "passive": ElementQuantities.passive,
+    "reactions": ElementQuantities.reactions,
     "com": ElementQuantities.com,
     "com_velocity": ElementQuantities.com_velocity,
     "com_acceleration": ElementQuantities.com_acceleration,

@@ -69,6 +69,6 @@ def _kinks(
 
 def _argument_text(graph: Graph, argument: int) -> str:
     try:
-        return expansion_text(expand(graph, [argument], trig=False, limit=FEW_TERMS)[0])
+        return expansion_text(expand(graph, [argument], angles="kept", limit=FEW_TERMS)[0])
     except RunError:
         return definition_text(graph, argument)

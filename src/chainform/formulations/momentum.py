@@ -52,8 +52,6 @@ class Velocities:
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
         self.builder = skeleton.builder
-        zero = self.builder.number(0)
-        self.none: Vector = (zero, zero, zero)
         self.turns = [turns_to(skeleton, limb) for limb in skeleton.limbs]
         self.w: list[Vector] = []
         self.v: list[Vector] = []

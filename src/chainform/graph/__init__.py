@@ -39,9 +39,27 @@ if TYPE_CHECKING:
         BatchPlan,
         evaluate,
         evaluate_variables,
+        sympy_array,
         sympy_expressions,
     )
-    from chainform.graph.expansion import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
+    from chainform.graph.expander import Expander, between, entry_name, expand, too_long
+    from chainform.graph.expansion import (
+        ANGLES,
+        LIMIT,
+        Expansion,
+        ExpansionSymbol,
+        NamedMonomial,
+        by_name,
+        digits_of,
+        expansion_of,
+        expansion_text,
+        formula_text,
+        in_brackets,
+        length,
+        limit_of,
+        rounded,
+        terms_of,
+    )
     from chainform.graph.operation_count import (
         Cost,
         angle_variables,
@@ -71,8 +89,15 @@ if TYPE_CHECKING:
         parts_of,
         vector_name,
     )
+    from chainform.graph.rounding_error import rounding_bounds
     from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
-    from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
+    from chainform.graph.text import (
+        definition_text,
+        graph_text,
+        number_text,
+        parse_graph,
+        rounded_number,
+    )
     from chainform.graph.types import (
         CALL_NUMBER,
         CALLS,
@@ -89,6 +114,7 @@ if TYPE_CHECKING:
     from chainform.graph.verification import GraphError, verify
 
 __all__ = [
+    "ANGLES",
     "CALLS",
     "CALL_NUMBER",
     "EXACT",
@@ -110,6 +136,7 @@ __all__ = [
     "Cost",
     "Direction",
     "Draft",
+    "Expander",
     "Expansion",
     "ExpansionSymbol",
     "Factor",
@@ -119,6 +146,7 @@ __all__ = [
     "Input",
     "Kind",
     "Monomial",
+    "NamedMonomial",
     "Number",
     "Scalar",
     "Tangents",
@@ -130,7 +158,9 @@ __all__ = [
     "along",
     "angle_variables",
     "base_outputs",
+    "between",
     "builder_of",
+    "by_name",
     "call_of_number",
     "canonical",
     "cheaper_graph",
@@ -143,14 +173,21 @@ __all__ = [
     "definition_text",
     "differentiate",
     "divided",
+    "entry_name",
     "entry_names",
     "evaluate",
     "evaluate_variables",
     "expand",
+    "expansion_of",
     "expansion_text",
+    "formula_text",
+    "rounded",
+    "rounded_number",
+    "digits_of",
     "fits",
     "graft",
     "graph_text",
+    "in_brackets",
     "include",
     "indices_of",
     "indices_text",
@@ -160,6 +197,8 @@ __all__ = [
     "is_zero",
     "jacobian",
     "labelled",
+    "length",
+    "limit_of",
     "number_text",
     "numpy_indices",
     "parameter_only",
@@ -167,12 +206,16 @@ __all__ = [
     "parts_of",
     "rebuild",
     "restrict",
+    "rounding_bounds",
     "set_defaults",
     "shortest_number",
     "substitute",
+    "sympy_array",
     "sympy_expressions",
     "term_costs",
     "terms_cost",
+    "terms_of",
+    "too_long",
     "vector_name",
     "verify",
     "whole_parts",

@@ -9,8 +9,7 @@ one definition ends and the next begins:
 - a sum of several terms that is multiplied becomes a variable first, so that nothing is
   ever expanded. A number other than +-1 counts as a factor here; a sign does not.
 
-Zeros and ones vanish as they are met, and a definition that occurred before is not built
-again: the earlier variable is used.
+Zeros and ones vanish as they are met, and a definition that occurred before is not built again.
 """
 
 from __future__ import annotations
@@ -47,10 +46,14 @@ Entries: TypeAlias = Sequence[tuple[str, Scalar | Number]]
 
 
 class Builder:
-    """A graph under construction. With `share=False` every definition stays as it is written."""
+    """A graph under construction: equal definitions become one row, whatever names they bear.
 
-    def __init__(self, *, share: bool = True) -> None:
-        self.share = share
+    Without `share` that is so for numbers and opposites only, with `verbatim` for nothing.
+    """
+
+    def __init__(self, *, share: bool = True, verbatim: bool = False) -> None:
+        self.share = share and not verbatim
+        self.verbatim = verbatim
         self.names: list[str] = []
         self.kind: list[int] = []
         self.level: list[int] = []
@@ -96,7 +99,7 @@ class Builder:
 
     def copy(self) -> Builder:
         """Return a builder with the same graph, which grows apart from this one."""
-        other = Builder(share=self.share)
+        other = Builder()
         for name, value in vars(self).items():
             setattr(other, name, value.copy() if isinstance(value, list | dict) else value)
         other._indices = {group: dict(names) for group, names in self._indices.items()}
@@ -173,8 +176,7 @@ class Builder:
         """Return the variable that a name stands for, and the scalar to compute with."""
         scalar = value if isinstance(value, Scalar) else self.number(value)
         variable = self.variable_of(scalar, name)
-        is_free = scalar.is_number or scalar.is_signed_variable
-        return variable, scalar if is_free else self.scalar(variable)
+        return variable, scalar if scalar.is_free else self.scalar(variable)
 
     def keep(self, value: Scalar | Number) -> Scalar:
         """Make a value that will be used again one variable, known or new, without a name.
@@ -183,7 +185,7 @@ class Builder:
         that exists already.
         """
         scalar = value if isinstance(value, Scalar) else self.number(value)
-        if scalar.is_number or scalar.is_signed_variable:
+        if scalar.is_free:
             return scalar
         if scalar.is_negative:
             return -self.scalar(self.define(None, (-scalar).terms))
@@ -200,7 +202,8 @@ class Builder:
     def define(self, name: str | None, terms: Terms) -> int:
         """Return the variable with these terms, the earlier one if the definition is known."""
         key = self._key(terms)
-        known = self._known.get(key) if self.share else None
+        is_shared = self.share or (not self.verbatim and Scalar(self, terms).is_free)
+        known = self._known.get(key) if is_shared else None
         if known is not None:
             return self._called(known, name)
         levels = [self.level[v] for monomial in terms for v in monomial]
@@ -212,8 +215,7 @@ class Builder:
         return tuple([(monomial, self._pooled(terms[monomial])) for monomial in sorted(terms)])
 
     def _known_as(self, key: Key, variable: int) -> int:
-        if self.share:
-            self._known[key] = variable
+        self._known[key] = variable
         return variable
 
     def _called(self, variable: int, name: str | None) -> int:
@@ -224,9 +226,9 @@ class Builder:
 
     def _constant(self, key: Definition, name: str | None) -> int:
         """Make a constant; a shared one is named by its value, so that no quantity owns it."""
-        value = self._values[key[0][1]] if key else 0
-        own = CONSTANT_NAMES.get(value, f"constant_{len(self.names)}")
-        if not self.share:
+        own = CONSTANT_NAMES.get(self._values[key[0][1]] if key else 0)
+        own = own or f"constant_{len(self.names)}"
+        if self.verbatim:
             return self._row(name or own, Kind.CONSTANT, 0, key)
         return self._called(self._known_as(key, self._row(own, Kind.CONSTANT, 0, key)), name)
 

@@ -64,7 +64,7 @@ class Draft:
         """Return the graph of the definitions as they are now.
 
         Zeros, ones, and variables that are another one up to a sign vanish from the definitions
-        on the way; with `share`, equal definitions become one variable.
+        on the way, names and all; with `share`, equal definitions become one variable.
         """
         return self.finish_with(Builder(share=share), {})
 
@@ -123,7 +123,7 @@ class Draft:
                 name = None if name in self.graph.numbers else name
             return builder.call(function, scalars[argument], name)
         value = Scalar(builder, substituted(self.terms[v], scalars))
-        if name is None and not (value.is_number or value.is_signed_variable):
+        if name is None and not value.is_free:
             name = self.names.get(v) or next(free)
         return value if name is None else builder.name(name, value)
 

@@ -8,7 +8,7 @@ factors stay in the processor's cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
@@ -135,15 +135,68 @@ class SymPyArithmetic:
         return getattr(self.sympy, {"abs": "Abs"}.get(function, function))(argument)
 
 
-def sympy_expressions(graph: Graph, variables: Sequence[int]) -> list[Any]:
-    """Return variables as SymPy expressions of the inputs, not multiplied out."""
+def sympy_expressions(
+    graph: Graph,
+    variables: Sequence[int],
+    masses: Collection[str] = (),
+    *,
+    time: bool = False,
+) -> list[Any]:
+    """Return variables as SymPy expressions of the inputs, not multiplied out.
+
+    The symbols are real, those of `masses` not negative. With `time` the coordinates are functions
+    of the time of sympy.physics.mechanics, Symbol("t"), and rates and accelerations derivatives.
+    """
     arithmetic = SymPyArithmetic()
     inputs = {
-        given.name: arithmetic.sympy.Symbol(given.name, real=True)
+        given.name: arithmetic.sympy.Symbol(given.name, real=True, **_sign(given.name, masses))
         for given in graph.inputs.values()
     }
+    if time:
+        inputs |= _functions_of_time(graph, arithmetic.sympy)
     results = evaluate_variables(graph, inputs, arithmetic, variables)
     return [results[int(v)] for v in variables]
+
+
+def _sign(name: str, masses: Collection[str]) -> dict[str, bool]:
+    return {"nonnegative": True} if name in masses else {}
+
+
+ORDERS = {"q": 0, "qd": 1, "qdd": 2}
+"""How often a coordinate is differentiated by time, by the group of inputs."""
+
+
+def _functions_of_time(graph: Graph, sympy: Any) -> dict[str, Any]:
+    """Return coordinates, rates and accelerations as functions of t, and t itself."""
+    t = sympy.Symbol("t")
+    found: dict[str, Any] = {}
+    for given in graph.inputs.values():
+        if given.group == "t":
+            found[given.name] = t
+        elif given.group in ORDERS:
+            coordinate = sympy.Function(f"q{given.index + 1}", real=True)(t)
+            found[given.name] = coordinate.diff(t, ORDERS[given.group])
+    return found
+
+
+def sympy_array(
+    graph: Graph,
+    variables: NDArray[np.int64],
+    masses: Collection[str] = (),
+    *,
+    time: bool = False,
+) -> Any:
+    """Return an expression, a Matrix for one or two indices (a vector is a column), or an Array."""
+    expressions = sympy_expressions(graph, variables.ravel().tolist(), masses, time=time)
+    match variables.shape:
+        case ():
+            return expressions[0]
+        case (rows,):
+            return sympy_module().Matrix(rows, 1, expressions)
+        case (rows, columns):
+            return sympy_module().Matrix(rows, columns, expressions)
+        case shape:
+            return sympy_module().Array(expressions, shape)
 
 
 # --- many states at once --------------------------------------------------------------------------

@@ -1,45 +1,47 @@
-"""The full analytic expression of a quantity: one polynomial over inputs, sines and cosines.
-
-Intermediate variables are multiplied out with exact rational polynomials. With `trig` every
-square of a sine is written 1 - cos^2 as soon as it appears, which keeps the sums short and
-makes the result canonical: two polynomials in sines and cosines of sums of angles are equal if
-and only if their expansions are. With `split_angles` sin(q2 + q3) is written in the sines and
-cosines of q2 and q3 as well. Any other call is a letter, named by its expanded argument; what
-such letters have to do with one another, as in x * reciprocal(x) = 1, is not looked into.
-"""
+"""Analytic expressions as plain data: sums of products of inputs, calls, and sums in brackets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TypeAlias
 
 from chainform.display import Displayed
-from chainform.errors import RunError
 from chainform.given import argument
-from chainform.graph.arithmetic import call_of_number, is_even, is_odd
-from chainform.graph.text import product_text, sum_text
-from chainform.graph.types import CALLS, Graph, Kind, Term
+from chainform.graph.text import product_text, rounded_number, sum_text
 
-if TYPE_CHECKING:
-    from flint import fmpq, fmpq_mpoly
+ANGLES = ("kept", "split", "collected")
+"""How sums of angles are written: as they stand, by single angles, folded where that is shorter."""
+LIMIT = 2_000
+"""The most terms of an expression unless another limit is given."""
 
-LARGEST_MULTIPLE = 100
-"""The longest sum of angles, counted with repetition, that is split into its parts."""
+MODERATE = range(-3, 6)
+"""Powers of ten of the largest number of a sum in brackets that is rounded as it stands."""
+
+Factors: TypeAlias = tuple[tuple[int, int], ...]
+"""Symbols by number, with powers."""
+NamedMonomial: TypeAlias = tuple[tuple[str, int], ...]
+"""Names with powers, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionSymbol:
-    """A letter of an expansion: an input (function empty), or a call on an expanded argument."""
+    """A letter of an expansion: an input, a call on an expanded argument, or a sum in brackets.
+
+    The function of an input and of a sum in brackets is empty; only a sum has terms inside.
+    """
 
     function: str
     argument: str
     inner: Expansion | None = field(default=None, compare=False, repr=False)
-    """The argument of a call, term by term."""
+    """The argument of a call, or the sum in brackets, term by term."""
+
+    @property
+    def bracketed(self) -> Expansion | None:
+        """The sum in brackets, where this is one."""
+        return None if self.function else self.inner
 
     def __str__(self) -> str:
         return f"{self.function}({self.argument})" if self.function else self.argument
@@ -50,12 +52,12 @@ class Expansion(Displayed):
     """A sum of products of symbols; `terms` holds (coefficient, ((symbol, power), ...))."""
 
     symbols: tuple[ExpansionSymbol, ...]
-    terms: tuple[tuple[Fraction, tuple[tuple[int, int], ...]], ...]
+    terms: tuple[tuple[Fraction, Factors], ...]
 
     def __len__(self) -> int:
         return len(self.terms)
 
-    def as_dict(self) -> dict[tuple[tuple[str, int], ...], Fraction]:
+    def as_dict(self) -> dict[NamedMonomial, Fraction]:
         """Return the coefficients by monomial, written with names: equal if values are."""
         names = [str(symbol) for symbol in self.symbols]
         return {
@@ -72,321 +74,143 @@ class Expansion(Displayed):
 
 def expansion_text(expansion: Expansion, name: Callable[[ExpansionSymbol], str] = str) -> str:
     """Return an expansion as text, a term for each product."""
+
+    def written(symbol: ExpansionSymbol) -> str:
+        inner = symbol.bracketed
+        return name(symbol) if inner is None else f"({expansion_text(inner, name)})"
+
     return sum_text(
-        (k, product_text((name(expansion.symbols[s]), power) for s, power in factors))
+        (k, product_text((written(expansion.symbols[s]), power) for s, power in factors))
         for k, factors in expansion.terms
     )
 
 
-LIMIT = 100_000
-"""The most terms of an expression unless another limit is given."""
-BETWEEN = 8
-"""While a product is formed, it may have so many times more terms than the limit."""
+def formula_text(expansion: Expansion) -> str:
+    """Return an expansion as text for people: reciprocals stand behind a slash."""
+
+    def term(row: Factors) -> str:
+        letters = [(expansion.symbols[s], power) for s, power in row]
+        above = [(_written(s), p) for s, p in letters if not _is_below(s)]
+        below = [(_written(s), p) for s, p in letters if _is_below(s)]
+        if not below:
+            return product_text(above)
+        bottom = product_text(below)
+        return f"{product_text(above)}/{f'({bottom})' if len(below) > 1 else bottom}"
+
+    return sum_text((k, term(row)) for k, row in expansion.terms)
 
 
-def expand(
-    graph: Graph,
-    variables: Sequence[int],
-    *,
-    trig: bool = True,
-    split_angles: bool = True,
-    limit: int | None = LIMIT,
-) -> list[Expansion]:
-    """Return the expansions of some variables; RunError where one has more than `limit` terms.
+def _written(symbol: ExpansionSymbol) -> str:
+    inner = symbol.inner if _is_below(symbol) else symbol.bracketed
+    if inner is None:
+        return str(symbol)
+    text = formula_text(inner)
+    is_letter = len(inner) == 1 and inner.terms[0] == (1, ((0, 1),))
+    is_letter = is_letter and not _is_below(inner.symbols[0])
+    return text if is_letter else f"({text})"
 
-    None means that there is no limit.
+
+def _is_below(symbol: ExpansionSymbol) -> bool:
+    return symbol.function == "reciprocal" and symbol.inner is not None
+
+
+def length(expansion: Expansion) -> tuple[int, int]:
+    """Return how many terms and how many factors are written, those in brackets included.
+
+    A product of two sums in brackets has the terms of both, and so has a sum below a line.
     """
-    form = {"trig": trig, "split_angles": split_angles}
-    return Expander(graph, variables, **form, limit=limit).expansions(variables)
+    sums = [s.inner if _is_below(s) else s.bracketed for s in expansion.symbols]
+    sizes = [(0, 1) if inner is None else length(inner) for inner in sums]
+    terms = written = 0
+    for _, factors in expansion.terms:
+        terms += sum(sizes[s][0] for s, _ in factors) or 1
+        written += sum(sizes[s][1] for s, _ in factors)
+    return terms, written
+
+
+# --- construction ------------------------------------------------------------------------------
+
+
+def in_brackets(inner: Expansion) -> ExpansionSymbol:
+    """Return a sum as a letter of another one."""
+    return ExpansionSymbol("", f"({expansion_text(inner)})", inner)
+
+
+def expansion_of(
+    terms: Iterable[tuple[Fraction, Mapping[ExpansionSymbol, int]]],
+    order: Iterable[ExpansionSymbol] = (),
+) -> Expansion:
+    """Return an expansion with the given terms and factors; symbols of `order` come first."""
+    rows = list(terms)
+    used = {symbol for _, factors in rows for symbol in factors}
+    first = [symbol for symbol in order if symbol in used]
+    symbols = dict.fromkeys([*first, *(s for _, factors in rows for s in factors)])
+    number = {symbol: index for index, symbol in enumerate(symbols)}
+    return Expansion(
+        tuple(symbols),
+        tuple((k, tuple((number[s], power) for s, power in fs.items())) for k, fs in rows),
+    )
+
+
+def terms_of(expansion: Expansion) -> list[tuple[Fraction, dict[ExpansionSymbol, int]]]:
+    """Return the terms of an expansion by symbols."""
+    symbols = expansion.symbols
+    return [(k, {symbols[s]: power for s, power in factors}) for k, factors in expansion.terms]
+
+
+def rounded(expansion: Expansion, digits: int) -> Expansion:
+    """Return an expansion with its numbers rounded to so many significant digits.
+
+    A power of ten is taken out of a sum in brackets whose numbers are very large or small.
+    """
+    letters = [_rounded_letter(symbol, digits) for symbol in expansion.symbols]
+    terms: list[tuple[Fraction, Factors]] = []
+    for k, row in expansion.terms:
+        for s, power in row:
+            k *= letters[s][0] ** power
+        terms.append((rounded_number(k, digits), row))
+    return Expansion(tuple(symbol for _, symbol in letters), tuple(terms))
+
+
+def _rounded_letter(symbol: ExpansionSymbol, digits: int) -> tuple[Fraction, ExpansionSymbol]:
+    """Return a number that comes out of a letter, and the letter."""
+    inner, scale = symbol.inner, Fraction(1)
+    if inner is None:
+        return scale, symbol
+    if inner.terms and (symbol.bracketed is not None or _is_below(symbol)):
+        largest = max(abs(k) for k, _ in inner.terms)
+        place = (Decimal(largest.numerator) / Decimal(largest.denominator)).adjusted()
+        scale = Fraction(10) ** place if place not in MODERATE else scale
+        inner = Expansion(inner.symbols, tuple((k / scale, row) for k, row in inner.terms))
+    inner = rounded(inner, digits)
+    if not symbol.function:
+        return scale, in_brackets(inner)
+    letter = ExpansionSymbol(symbol.function, expansion_text(inner), inner)
+    return 1 / scale, letter
+
+
+def by_name(expansion: Expansion) -> Expansion:
+    """Return an argument with terms and factors in the order of names.
+
+    The order of letters otherwise is that of the graph; the text of an argument must not depend
+    on it.
+    """
+    names = [str(symbol) for symbol in expansion.symbols]
+
+    def order(row: tuple[Fraction, Factors]) -> tuple[int, object]:
+        return -sum(p for _, p in row[1]), [(names[s], p) for s, p in row[1]]
+
+    rows = [(k, tuple(sorted(fs, key=lambda f: names[f[0]]))) for k, fs in expansion.terms]
+    return Expansion(expansion.symbols, tuple(sorted(rows, key=order)))
+
+
+def digits_of(value: object) -> int | None:
+    """Return to how many significant digits numbers are rounded, checked; None for exact ones."""
+    remedy = "give a whole number of digits, or leave it out for exact numbers"
+    return None if value is None else argument("digits", value).whole(1, 50, remedy=remedy)
 
 
 def limit_of(value: object) -> int | None:
     """Return a limit of terms, checked: a whole number from 1 on, or None."""
     remedy = "give a whole number of terms, or None for no limit"
     return None if value is None else argument("limit", value).whole(1, remedy=remedy)
-
-
-_LONGEST_ARGUMENT = 2000
-"""Terms in the argument of a call beyond which its text would be longer than anyone reads."""
-
-
-class Expander:
-    """The polynomials of every variable in a cone, in one ring.
-
-    The letters of the ring are laid out before the arguments of calls are known: the sine and
-    cosine of each input that occurs in an angle, then the inputs, then room for every call
-    that may turn out to be a letter of its own. A sine stands before its cosine, so that the
-    square of the sine is the leading term of s^2 + c^2 - 1.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        variables: Sequence[int],
-        *,
-        trig: bool,
-        split_angles: bool,
-        limit: int | None,
-    ) -> None:
-        # Exact polynomials take long to import; a stored model is loaded, and run, without them.
-        from flint import Ordering, fmpq, fmpq_mpoly_ctx
-
-        self.graph = graph
-        self.rational = fmpq
-        self.trig = trig
-        self.split = split_angles
-        self.limit = limit_of(limit)
-        self.variable = 0
-        order = np.flatnonzero(graph.cone(variables)).tolist()
-        self.symbols: list[ExpansionSymbol | None] = []
-        self.index: dict[ExpansionSymbol, int] = {}
-        self.room: dict[int, int] = {}
-        self._lay_out(order)
-        names = [f"x{index}" for index in range(len(self.symbols))]
-        self.ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
-        self.generators = self.ring.gens()
-        self.pythagoras: dict[int, fmpq_mpoly] = {}
-        for symbol, index in self.index.items():
-            if symbol.function == "sin":
-                self._relate(index)
-        self.polynomials: dict[int, fmpq_mpoly] = {}
-        for v in order:
-            self.variable = v
-            self.polynomials[v] = self._bounded(self._polynomial(v))
-
-    # --- letters ------------------------------------------------------------------------
-
-    def _lay_out(self, order: Sequence[int]) -> None:
-        graph = self.graph
-        trigonometric = {v for v in order if CALLS[int(graph.call[v])] in ("sin", "cos")}
-        sums: set[int] = set()
-        if self.split:
-            arguments = graph.argument[sorted(trigonometric)]
-            in_angles = np.flatnonzero(graph.cone(arguments)).tolist()
-            sums = self._angle_sums(in_angles)
-            for v in (v for v in in_angles if v in graph.inputs):
-                angle = self._input_expansion(v)
-                self._put(ExpansionSymbol("sin", graph.names[v], angle))
-                self._put(ExpansionSymbol("cos", graph.names[v], angle))
-        for v in (v for v in order if v in graph.inputs):
-            self._put(ExpansionSymbol("", graph.names[v]))
-        for v in (v for v in order if graph.call[v]):
-            if v in trigonometric and int(graph.argument[v]) in sums:
-                continue
-            self.room[v] = len(self.symbols)
-            self.symbols += [None] * (2 if v in trigonometric else 1)
-
-    def _put(self, symbol: ExpansionSymbol) -> None:
-        self.index[symbol] = len(self.symbols)
-        self.symbols.append(symbol)
-
-    def _input_expansion(self, variable: int) -> Expansion:
-        return Expansion(
-            (ExpansionSymbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),)
-        )
-
-    def _angle_sums(self, order: Sequence[int]) -> set[int]:
-        """Return the variables that are plainly sums of inputs with whole coefficients."""
-        parts: dict[int, dict[int, Fraction]] = {}
-        for v in order:
-            if v in self.graph.inputs:
-                parts[v] = {v: Fraction(1)}
-            elif self.graph.kind[v] == Kind.COMPUTED:
-                total = _combined(self.graph.terms(v), parts)
-                if total is not None:
-                    parts[v] = total
-        return {v for v, total in parts.items() if _is_angle(total.values())}
-
-    def _relate(self, index: int) -> None:
-        """Note s^2 + c^2 = 1 for the sine at an index and the cosine next to it."""
-        if self.trig:
-            sine, cosine = self.generators[index], self.generators[index + 1]
-            self.pythagoras[index] = sine**2 + cosine**2 - 1
-
-    # --- polynomials --------------------------------------------------------------------
-
-    def _reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
-        degrees = polynomial.degrees()
-        squared = (identity for sine, identity in self.pythagoras.items() if degrees[sine] > 1)
-        return reduce(lambda p, identity: p % identity, squared, polynomial)
-
-    def _bounded(self, polynomial: fmpq_mpoly, times: int = 1) -> fmpq_mpoly:
-        """Return a polynomial; RunError where it has more terms than are allowed."""
-        if self.limit is None or len(polynomial) <= times * self.limit:
-            return polynomial
-        name = self.graph.names[self.variable]
-        raise RunError(
-            f"{name} has more than {self.limit} terms when it is multiplied out",
-            element=name,
-            remedy="look at the definitions instead (str, or show --steps), choose an entry of "
-            "fewer terms, or raise the limit: expand(limit=...), show --expand --limit N",
-        )
-
-    def _product(self, a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
-        """Return a b; the longer factor is multiplied by parts of the other that keep it short."""
-        if len(b) > len(a):
-            a, b = b, a
-        if self.limit is None or len(b) <= 1 or len(a) * len(b) <= BETWEEN * self.limit:
-            return self._bounded(self._reduced(a * b), BETWEEN)
-        size = max(1, BETWEEN * self.limit // len(a))
-        terms, total = list(b.to_dict().items()), self.ring.constant(0)
-        for first in range(0, len(terms), size):
-            part = self.ring.from_dict(dict(terms[first : first + size]))
-            total = self._bounded(total + self._reduced(a * part), BETWEEN)
-        return total
-
-    def _power(self, base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
-        if len(base) <= 1:
-            return self._reduced(base**exponent)
-        result = base
-        for _ in range(exponent - 1):
-            result = self._product(result, base)
-        return result
-
-    def _constant(self, value: Fraction) -> fmpq_mpoly:
-        return self.ring.constant(self.rational(value.numerator, value.denominator))
-
-    def _polynomial(self, variable: int) -> fmpq_mpoly:
-        graph = self.graph
-        if variable in graph.inputs:
-            return self.generators[self.index[ExpansionSymbol("", graph.names[variable])]]
-        if graph.call[variable]:
-            return self._call(variable)
-        total = self.ring.constant(0)
-        for term in graph.terms(variable):
-            product = self._constant(term.coefficient)
-            for factor in term.factors:
-                power = self._power(self.polynomials[factor.variable], factor.power)
-                product = self._product(product, power)
-            total = self._bounded(total + product, BETWEEN)
-        return total
-
-    def _call(self, variable: int) -> fmpq_mpoly:
-        """Return a call: its exact value, an addition formula, or a letter."""
-        function = CALLS[int(self.graph.call[variable])]
-        argument = self.polynomials[int(self.graph.argument[variable])]
-        if argument.is_constant():
-            exact = call_of_number(function, _fraction(argument.leading_coefficient()))
-            if exact is not None:
-                return self._constant(exact)
-        inner = self._by_name(argument)
-        sign = 1
-        if inner.terms and inner.terms[0][0] < 0 and (is_odd(function) or is_even(function)):
-            inner = Expansion(inner.symbols, tuple((-k, factors) for k, factors in inner.terms))
-            sign = -1 if is_odd(function) else 1
-        if function in ("sin", "cos") and self.split:
-            parts = _angle_parts(inner)
-            if parts is not None:
-                cosine, sine = self._cosine_and_sine(parts)
-                return sign * sine if function == "sin" else cosine
-        return sign * self._letter(variable, function, inner)
-
-    def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
-        """Return the letter of a call; its sine or cosine partner gets an index as well."""
-        if len(inner.terms) > _LONGEST_ARGUMENT:
-            raise RunError(
-                f"the argument of {function} alone has {len(inner.terms)} terms, multiplied out",
-                remedy="look at the definitions instead (str, or show --steps); an expression with "
-                "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
-            )
-        symbol = ExpansionSymbol(function, _text(inner), inner)
-        if symbol not in self.index:
-            room = self.room[variable]
-            names = ("sin", "cos") if function in ("sin", "cos") else (function,)
-            for offset, name in enumerate(names):
-                letter = ExpansionSymbol(name, symbol.argument, inner)
-                self.symbols[room + offset] = letter
-                self.index[letter] = room + offset
-            if len(names) == 2:
-                self._relate(room)
-        return self.generators[self.index[symbol]]
-
-    def _cosine_and_sine(self, parts: dict[str, int]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
-        """Return the cosine and sine of a sum of angles by the addition formulas."""
-        cosine, sine = self.ring.constant(1), self.ring.constant(0)
-        for name, count in parts.items():
-            s = self.generators[self.index[ExpansionSymbol("sin", name)]]
-            c = self.generators[self.index[ExpansionSymbol("cos", name)]]
-            for _ in range(abs(count)):
-                turn = s if count > 0 else -s
-                cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn
-                self._bounded(cosine, BETWEEN)
-        return self._reduced(cosine), self._reduced(sine)
-
-    # --- results ------------------------------------------------------------------------
-
-    def expansions(self, variables: Sequence[int]) -> list[Expansion]:
-        """Return the polynomials of some variables as plain data."""
-        return [self._expansion(self.polynomials[int(v)]) for v in variables]
-
-    def _expansion(self, polynomial: fmpq_mpoly) -> Expansion:
-        rows = [
-            (_fraction(k), [(index, int(power)) for index, power in enumerate(powers) if power])
-            for powers, k in polynomial.terms()
-        ]
-        used = sorted({index for _, factors in rows for index, _ in factors})
-        new_index = {index: new for new, index in enumerate(used)}
-        return Expansion(
-            tuple(symbol for symbol in map(self.symbols.__getitem__, used) if symbol is not None),
-            tuple((k, tuple((new_index[p], power) for p, power in row)) for k, row in rows),
-        )
-
-    def _by_name(self, polynomial: fmpq_mpoly) -> Expansion:
-        """Return an argument with terms and factors in the order of names.
-
-        The order of letters in the ring is that of the graph; the text of an argument must not
-        depend on it.
-        """
-        expansion = self._expansion(polynomial)
-        names = [str(symbol) for symbol in expansion.symbols]
-
-        def by_name(row: tuple[Fraction, tuple[tuple[int, int], ...]]) -> tuple[int, object]:
-            return -sum(p for _, p in row[1]), [(names[s], p) for s, p in row[1]]
-
-        rows = [(k, tuple(sorted(fs, key=lambda f: names[f[0]]))) for k, fs in expansion.terms]
-        return Expansion(expansion.symbols, tuple(sorted(rows, key=by_name)))
-
-
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
-
-
-def _text(expansion: Expansion) -> str:
-    names = [str(symbol) for symbol in expansion.symbols]
-    return sum_text((k, product_text((names[s], p) for s, p in fs)) for k, fs in expansion.terms)
-
-
-def _combined(
-    terms: Iterable[Term], parts: Mapping[int, Mapping[int, Fraction]]
-) -> dict[int, Fraction] | None:
-    """Return a sum of terms as input -> coefficient, or None if it is not linear."""
-    total: dict[int, Fraction] = {}
-    for term in terms:
-        if len(term.factors) != 1 or term.factors[0].power != 1:
-            return None
-        inner = parts.get(term.factors[0].variable)
-        if inner is None:
-            return None
-        for v, k in inner.items():
-            total[v] = total.get(v, Fraction(0)) + k * term.coefficient
-    return total
-
-
-def _angle_parts(expansion: Expansion) -> dict[str, int] | None:
-    """Return a sum of inputs with whole coefficients as name -> coefficient, or None."""
-    parts: dict[str, int] = {}
-    for k, factors in expansion.terms:
-        if len(factors) != 1 or factors[0][1] != 1:
-            return None
-        symbol = expansion.symbols[factors[0][0]]
-        if symbol.function:
-            return None
-        parts[symbol.argument] = k.numerator
-    return parts if _is_angle(k for k, _ in expansion.terms) else None
-
-
-def _is_angle(coefficients: Iterable[Fraction]) -> bool:
-    """Whether angles with these coefficients can be added up by the addition formulas."""
-    counts = list(coefficients)
-    is_whole = all(k.denominator == 1 for k in counts)
-    return is_whole and sum(map(abs, counts)) <= LARGEST_MULTIPLE

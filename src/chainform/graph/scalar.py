@@ -70,6 +70,11 @@ class Scalar:
         return len(monomial) == 1 and coefficient in (1, -1)
 
     @property
+    def is_free(self) -> bool:
+        """Whether this takes no operation: a number, or a variable with or without a sign."""
+        return self.is_number or self.is_signed_variable
+
+    @property
     def is_negative(self) -> bool:
         """Whether the first term, in the order of monomials, has a negative coefficient."""
         return bool(self.terms) and self.terms[min(self.terms)] < 0

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import prod
 
@@ -54,13 +55,24 @@ def number_text(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
+def rounded_number(value: Fraction, digits: int) -> Fraction:
+    """Return a number rounded to so many significant digits."""
+    with localcontext(prec=digits):
+        return Fraction(Decimal(value.numerator) / Decimal(value.denominator))
+
+
 def sum_text(parts: Iterable[tuple[Fraction, str]]) -> str:
-    """Join (coefficient, product) pairs with signs; an empty product is a number."""
+    """Join (coefficient, product) pairs with signs; an empty product is a number.
+
+    A product that begins with a slash is a quotient with nothing else above.
+    """
     text = ""
     for coefficient, product in parts:
         size = abs(coefficient)
         if not product:
             body = number_text(size)
+        elif product.startswith("/"):
+            body = f"{number_text(size)}{product}"
         elif size == 1:
             body = product
         else:
@@ -156,7 +168,7 @@ def parse_graph(text: str, file: str | None = None) -> Graph:
 class _Reader:
     def __init__(self, file: str | None) -> None:
         self.file = file
-        self.builder = Builder(share=False)
+        self.builder = Builder(verbatim=True)
         self.numbers: dict[str, int] = {}
         self.line = 0
 

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         with_named_numbers,
     )
     from chainform.mechanism.pose import (
+        NumericTree,
         Poses,
         float_of,
         float_vector,
@@ -194,6 +195,7 @@ __all__ = [
     "Note",
     "Number",
     "NumberLike",
+    "NumericTree",
     "Order",
     "Parameter",
     "Poses",

@@ -63,10 +63,18 @@ class BuilderMethods(ElementMethods):
         return self._file
 
     def parameter(
-        self, name: object, value: object = None, unit: object = "", note: object = ""
+        self,
+        name: object,
+        value: object = None,
+        unit: object = "",
+        note: object = "",
+        symbol: object = "",
     ) -> Self:
-        """Declare a parameter: a number, an expression of other parameters, or free (None)."""
-        table = {"name": name, "value": value, "unit": unit, "note": note}
+        r"""Declare a parameter: a number, an expression of other parameters, or free (None).
+
+        Formulas write it by its `symbol`: m_{crank}, \theta_0.
+        """
+        table = {"name": name, "value": value, "unit": unit, "note": note, "symbol": symbol}
         self._parameters.append(table)
         return self
 

@@ -145,6 +145,13 @@ class MechanismData(Displayed):
         named = (*self.frames, *self.segments)
         return (*(one.name for one in named), *elements, "ground")
 
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The names of the segments, then of bodies and points among the elements."""
+        elements = (e for e in self.elements if isinstance(e, InertialElement))
+        own = (e.name for e in elements if e.kind != "frame")
+        return (*(segment.name for segment in self.segments), *own)
+
     def frame(self, name: str) -> Frame:
         """Return a named frame; the name of a segment stands for the frame of its body."""
         for frame in self.frames:

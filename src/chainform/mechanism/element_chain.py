@@ -131,12 +131,14 @@ MOMENTS_REMEDY = (
 
 
 def table_of_text(given: Given) -> dict[str, object]:
-    """Return the table that a body or frame in short form stands for.
+    """Return the table that a body, a frame or a force in short form stands for.
 
     `P~K: Sz(d12), Sx(d21), Rx(theta2); m2, J2x, J2y, J2z` is a body P on the frame K. After the
     semicolon stands the mass alone, mass and three moments, or some of them by name: `Jz(J1z)`.
-    Without a semicolon it is a frame.
+    Without a semicolon it is a frame. With an equation it is a force, see `_force`.
     """
+    if "=" in given.value:
+        return _force(given)
     match = SHORT.fullmatch(given.value)
     if match is None:
         remedy = "write name ~ on : chain ; mass and moments, as P~K: Sz(a), Rx(phi); m, Jx, Jy, Jz"
@@ -151,6 +153,48 @@ def table_of_text(given: Given) -> dict[str, object]:
     values = _masses(parts_of(masses), given)
     moments = dict(zip(("xx", "yy", "zz"), (values.get(n, "0") for n in MOMENTS[1:]), strict=True))
     return table | {"kind": "body", "mass": values.get("m", "0"), "inertia": moments}
+
+
+FORCE = re.compile(r"\s*(?:(?P<name>[^:=]+?)\s*:)?(?P<parts>[^:]*)")
+COMPONENT = re.compile(r"([xyz])\s*\((.+)\)", re.DOTALL)
+FORCE_REMEDY = "write name: x(C) = law, y(C) = law, or name: law = law"
+
+
+def _force(given: Given) -> dict[str, object]:
+    """Return the table of a force in one line: what it pushes along, and how strongly.
+
+    `pull: x(C) = -S*cos(chi), y(C) = S*sin(chi)` is a force at C by its components in world axes,
+    `drive: theta1 = M1` one that does its work along a law, here a coordinate.
+    """
+    match = FORCE.fullmatch(given.value)
+    if match is None:
+        raise given.error(f"{given.value[:80]!r} is not a force in one line", FORCE_REMEDY)
+    table: dict[str, object] = {"kind": "force"}
+    table |= {"name": match["name"]} if match["name"] is not None else {}
+    equations = [_equation(part, given) for part in parts_of(match["parts"])]
+    components = [COMPONENT.fullmatch(along) for along, _ in equations]
+    if len(equations) == 1 and components[0] is None:
+        return table | {"force": equations[0][1], "along": equations[0][0]}
+    force, at = dict[str, str](), set[str]()
+    for component, (along, law) in zip(components, equations, strict=True):
+        if component is None:
+            message = f"{along!r} is no component of a force, and there are others"
+            raise given.error(message, "give each law along which forces act a line of its own")
+        if component[1] in force:
+            raise given.error(f"the component {component[1]} is given twice", "keep one")
+        force[component[1]] = law
+        at.add(component[2].strip())
+    if len(at) > 1:
+        message = f"one force acts at one place, here are {' and '.join(sorted(at))}"
+        raise given.error(message, "give each place a line of its own")
+    return table | {"force": [force.get(axis, "0") for axis in "xyz"], "at": at.pop()}
+
+
+def _equation(text: str, given: Given) -> tuple[str, str]:
+    along, _, law = (part.strip() for part in text.partition("="))
+    if not along or not law or "=" in law:
+        raise given.error(f"{text[:60]!r} is not an equation of a force", FORCE_REMEDY)
+    return along, law
 
 
 def _masses(entries: Sequence[str], given: Given) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 | of the mechanism      | becomes                                                          |
 |-----------------------|------------------------------------------------------------------|
-| segment               | body, or frame if it has no mass, on the chain of its joint      |
+| segment               | body on the chain of its joint, with mass or without             |
 | frame                 | frame                                                            |
 | spring                | elastic element, and a dissipative one if it has damping         |
 | friction of a joint   | dissipative element along its motion                             |
@@ -162,8 +162,6 @@ class _Conversion:
     def body(self, segment: Segment) -> InertialElement:
         body, on = segment.body, self.name_of(segment.parent)
         chain = (*_steps_to(segment.position, segment.rotation), *self.joint_steps(segment))
-        if body.is_massless:
-            return InertialElement(segment.name, "frame", on, chain)
         return InertialElement(segment.name, "body", on, chain, body.mass, body.com, body.inertia)
 
     def joint_steps(self, segment: Segment) -> tuple[Step, ...]:

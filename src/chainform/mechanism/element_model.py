@@ -208,7 +208,7 @@ def definitions_from(
 
 def check_name(name: str, given: Given, laws: LawReader) -> None:
     """Refuse a name that cannot stand in an expression, or that means something already."""
-    is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+    is_word = re.fullmatch(r"[^\W\d]\w*", name) is not None
     if not is_word or name in FUNCTIONS or name in CONSTANTS:
         remedy = "use letters, digits and underscores, and no name of a function"
         raise given.error("the name cannot stand in an expression", remedy)

@@ -199,7 +199,7 @@ class _Writer:
 
 def _parameter(parameter: Parameter) -> Table:
     table: Table = {} if parameter.value is None else {"value": parameter.value}
-    words = {"unit": parameter.unit, "note": parameter.note}
+    words = {"unit": parameter.unit, "note": parameter.note, "symbol": parameter.symbol}
     return table | {key: word for key, word in words.items() if word}
 
 

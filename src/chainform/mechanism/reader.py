@@ -14,7 +14,15 @@ from math import inf
 from typing import Literal
 
 from chainform.errors import ReadError
-from chainform.expressions import CONSTANTS, FUNCTIONS, Expression, symbols_of, value_of
+from chainform.expressions import (
+    CONSTANTS,
+    FUNCTIONS,
+    Expression,
+    latin_name,
+    parse_symbol,
+    symbols_of,
+    value_of,
+)
 from chainform.given import Given, near
 from chainform.mechanism.exact import (
     exact_axis,
@@ -225,9 +233,9 @@ def parameters_from(
 ) -> tuple[tuple[Parameter, ...], tuple[Note, ...]]:
     """Return the checked parameters, in the order given, and remarks on them.
 
-    A table has name, value, unit and note. A value may be an expression of other parameters that
-    have values. It is computed here, once; the parameter does not follow when the others are given
-    new values later.
+    A table has name, value, unit, note and symbol. A value may be an expression of other
+    parameters that have values. It is computed here, once; the parameter does not follow when the
+    others are given new values later.
     """
     reader = Reader(file)
     given: dict[str, Number | None] = {}
@@ -241,7 +249,11 @@ def parameters_from(
     values = _resolved(given, reader)
     parameters = tuple(
         Parameter(
-            name, values[name], _remark(table, "unit", reader), _remark(table, "note", reader)
+            name,
+            values[name],
+            _remark(table, "unit", reader),
+            _remark(table, "note", reader),
+            _symbol(table, name, reader),
         )
         for name, table in zip(given, tables, strict=True)
     )
@@ -252,7 +264,10 @@ def _name_of(given: Given) -> str:
     name = given.name()
     here = given.at(f"parameter {name!r}")
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is None:
+        latin = latin_name(name)
         remedy = "use letters, digits and underscores, beginning with a letter"
+        if latin != name:
+            remedy = f"write {latin}; formulas show it as the letter"
         raise here.error("the name cannot stand in an expression", remedy)
     if name in CONSTANTS or name in FUNCTIONS:
         raise here.error("the name belongs to a constant or a function", "choose another name")
@@ -270,6 +285,16 @@ def _remark(table: Mapping[str, object], field: str, reader: Reader) -> str:
     if field == "unit" and not given.text().isprintable():
         raise given.error("a unit has printable characters only", "write it in one line: kg m^2")
     return given.text()
+
+
+def _symbol(table: Mapping[str, object], name: str, reader: Reader) -> str:
+    """Return how formulas write a parameter, checked: a letter with indices, in LaTeX."""
+    given = reader.given(table.get("symbol", ""), f"parameter {name!r}, symbol")
+    text = given.text(r'write symbol = "m_{crank}"')
+    if text:
+        with given.translate_errors():
+            parse_symbol(text)
+    return text
 
 
 def _resolved(given: Mapping[str, Number | None], reader: Reader) -> dict[str, Fraction | None]:

@@ -46,9 +46,8 @@ ZERO_MATRIX: Rotation = (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
 class JointKind(StrEnum):
     """The elementary joints; other joints of several freedoms are chains of them.
 
-    A spherical joint has a quaternion (x y z w) in q and the angular velocity in body axes in qd;
-    a free joint has position and quaternion in q, and linear, then angular velocity, both in body
-    axes, in qd.
+    A spherical joint has a quaternion (x y z w) in q and the angular velocity, body axes, in qd; a
+    free joint position and quaternion in q, linear and angular velocity, both body axes, in qd.
     """
 
     REVOLUTE = "revolute"
@@ -81,6 +80,8 @@ class Parameter(Displayed):
     value: Fraction | None = None
     unit: str = ""
     note: str = ""
+    symbol: str = ""
+    """How formulas write it, in LaTeX: m_{crank}."""
     fixed_in: str = field(default="", compare=False)
     """An element whose number was computed from it when the file was read, for good."""
     limit_in: str = field(default="", compare=False)

@@ -8,6 +8,14 @@ if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
     from chainform.model.export import NATIVE, PRECISIONS, SINES
     from chainform.model.expression_model import read_expressions
+    from chainform.model.formulas import (
+        FormulaArray,
+        FormulaOptions,
+        formula_array,
+        is_whole,
+        letters_of,
+        notation_of,
+    )
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.mechanism_notes import reading_notes
     from chainform.model.model import Model
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     )
     from chainform.model.persistence import Recorded, StoredRun
     from chainform.model.quantity import Quantity
-    from chainform.model.quantity_results import Expanded, Sparsity
+    from chainform.model.quantity_results import Expanded, Sparsity, equations
     from chainform.model.states import (
         batch_shape,
         entry_names,
@@ -47,6 +55,8 @@ __all__ = [
     "SINES",
     "EntryRequest",
     "Expanded",
+    "FormulaArray",
+    "FormulaOptions",
     "Model",
     "Origin",
     "OutputEntry",
@@ -60,11 +70,16 @@ __all__ = [
     "default_url",
     "entry_counts",
     "entry_names",
+    "equations",
     "evaluate_states",
+    "formula_array",
     "from_names",
     "group_length",
     "has_name",
+    "is_whole",
     "letter_of",
+    "letters_of",
+    "notation_of",
     "open_store",
     "open_store_file",
     "output_of",

@@ -64,7 +64,7 @@ def _of_kind(mechanism: Mechanism, *, unilateral: bool) -> int:
 
 SIZES: dict[str, Callable[[Mechanism], int]] = {
     "nv": lambda m: m.nv,
-    "segments": lambda m: len(m.segments),
+    "segments": lambda m: len(m.body_names),
     "loops": _loop_rows,
     "states": lambda m: sum(len(actuator.A) for actuator in m.actuators),
     "actuators": lambda m: len(m.actuators),
@@ -88,11 +88,11 @@ NV: Shape = ("nv",)
 _EQUATIONS = (
     OutputEntry(
         *("inverse_dynamics", "tau", NV, "J/u_i", "efforts of the drives for a motion"),
-        "tau = H qdd + c + hG + P + B sigma - J^T wrench",
+        "tau = H qdd + c + hG + P - J^T sigma - J(F)^T wrench",
     ),
     OutputEntry(
         *("forward_dynamics", "qdd", NV, "u_i/s^2", "accelerations under given efforts"),
-        "H qdd = tau - c - hG - P - B sigma + J^T wrench",
+        "H qdd = tau - c - hG - P + J^T sigma + J(F)^T wrench",
     ),
     OutputEntry(
         *("mass_matrix", "H", NV * 2, "kg m^2/(u_i u_k)", "mass matrix, rotors included"),
@@ -118,7 +118,7 @@ _EQUATIONS = (
     ),
     OutputEntry(
         *("closure", "B", ("nv", "loops"), "v_k/u_i", "reactions of loops on basic joints"),
-        "tau = H qdd + c + hG + B sigma",
+        "B = -J^T in the rows of basic coordinates, for closure basic",
     ),
     OutputEntry(
         *("closure_jacobian", "J", ("loops", "nv"), "v_i/u_k", "velocities in loops"),

@@ -20,6 +20,7 @@ from chainform.emitters import (
     Function,
     Package,
     identifier,
+    latex_document,
     parameters_of,
     signature_of,
 )
@@ -35,6 +36,7 @@ from chainform.mechanism import (
     with_unit_quaternions,
 )
 from chainform.model.catalogue import CATALOGUE, OutputEntry
+from chainform.model.formulas import notation_of
 from chainform.model.mechanism_notes import followers, parameter_meaning, reading_notes
 from chainform.model.names import letter_of
 from chainform.model.row_patterns import is_nonzeros, row_patterns
@@ -93,6 +95,8 @@ class ExportOptions(TypedDict, total=False):
 def source_text(model: ExportedModel, graph: Graph, language: str) -> str:
     """Return the outputs of a graph as one text in a language; of a folder, its source."""
     argument("language", language).choice([*EMITTERS, *LANGUAGES])
+    if language == "latex":
+        return latex_document(graph, list(graph.outputs), notation_of(model.mechanism))
     if language in EMITTERS:
         return EMITTERS[language](graph, list(graph.outputs))
     package = package_for(model, graph, {}, cases=0)

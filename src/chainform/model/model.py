@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.display import Displayed
+from chainform.display import Displayed, Records
 from chainform.errors import Error
 from chainform.graph import CALL_NUMBER, Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
@@ -29,7 +29,7 @@ from chainform.model.quantity import Quantity, Sparsity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.model.summary import Origin, model_line, model_summary
 from chainform.runtime import CodeCache, CodeStorage, Program
-from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
+from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, path_of
 
 if TYPE_CHECKING:
     from chainform.model.export import ExportOptions
@@ -42,10 +42,9 @@ VECTORS = ("q", "qd", "qdd", "tau")
 class Model(Displayed):
     """Equations of motion as a computation graph.
 
-    `model["mass_matrix"]` is a quantity, and so are `model["H"]` and `model["H[1,2]"]`, with the
-    letters and indices of the command line. `model.evaluate(q=...)` gives numbers,
-    `model.bind({...})` a model with numbers, `model.emit("python")` program text, `model.count()`
-    operations, `print(model)` a summary.
+    `model["mass_matrix"]` is a quantity, and so are `model["H"]` and `model["H[1,2]"]`, as on
+    the command line. `model.evaluate(q=...)` gives numbers, `model.bind({...})` a model with
+    numbers, `model.emit("python")` text, `model.count()` operations, `print(model)` a summary.
     """
 
     mechanism: Mechanism
@@ -64,7 +63,7 @@ class Model(Displayed):
     origin: Origin | None = None
     """The revision that the model was loaded from."""
     stages: tuple[Stage, ...] = ()
-    """What the reduction did: the graph as it was derived, then after each step."""
+    """The graph as it was derived, then after each step of reductions, also where it was left."""
     axis_choices: Mapping[tuple[str, ...], Sequence[Any]] | None = None
     """The choices of axes whose operations were counted; None where they have to be found again."""
     code_cache: CodeStorage | None = None
@@ -191,7 +190,7 @@ class Model(Displayed):
             self,
             mechanism=mechanism,
             graph=bind(self.graph, numbers),
-            stages=tuple(stage_of(s.name, bind(s.graph, numbers)) for s in self.stages),
+            stages=Records(s.with_graph(bind(s.graph, numbers)) for s in self.stages),
             axis_choices=None,
             parameters=(left or "numeric") if self.has_bodies else self.parameters,
             bound={**self.bound, **numbers},
@@ -244,9 +243,9 @@ class Model(Displayed):
     def count_by_entry(self, outputs: Iterable[str] | None = None) -> dict[str, dict[str, Cost]]:
         """Count each entry of the outputs by itself, in each stage: derived, then reduced.
 
-        Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
+        Racković 1996 counts so in Tables 3.1 and 3.2. Parts and what was left are not counted.
         """
-        graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
+        graphs = [(s.name, s.graph) for s in path_of(self.stages)] or [("model", self.graph)]
         texts = self.outputs if outputs is None else list(outputs)
         self._selected(texts)  # What no stage has is refused.
         return entry_counts([(name, self.completed(g, texts)) for name, g in graphs], texts)
@@ -289,10 +288,10 @@ class Model(Displayed):
 
         That is "thesis" (as in Racković 1996), "fast" (about a second for six axes) or "deep", a
         search for the time `budget` (60, "5m") or a number of `steps`, on so many `cores`; the same
-        `seed` and steps give the same graph. Passes may be named instead: "expand,
-        extract_monomials"; "none" changes nothing. `sine_cost` is what a sine or cosine is worth,
-        in multiplications. `observe` is called with each stage, `progress` with the steps, the cost
-        and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
+        `seed` and steps give the same graph. Passes may be named instead, with their options:
+        "thesis(by_parts=false), extract_monomials"; "none" changes nothing. `sine_cost` is what a
+        sine or cosine is worth, in multiplications. `observe` is called with each stage, `progress`
+        with the steps, the cost and the best graph of a deep search so far; Ctrl-C keeps that.
 
         A model as it was derived is also tried in other axes; a reduced one is reduced further.
         """
@@ -305,7 +304,7 @@ class Model(Displayed):
         found = reduce_graph(
             self.graph, chosen, start="before", others=others, observe=observe, progress=progress
         )
-        stages = (*(self.stages or found[:1]), *found[1:])
+        stages = Records((*(self.stages or found[:1]), *found[1:]))
         return replace(self, graph=stages[-1].graph, reduction=effort, stages=stages)
 
     def _graphs_in_other_axes(self) -> Iterator[Graph]:

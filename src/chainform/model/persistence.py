@@ -22,9 +22,17 @@ from chainform.model.model import Model
 from chainform.model.summary import Origin
 from chainform.readers import native_text, read_text
 from chainform.runtime import CodeStorage
+from chainform.search import Stage
 
 if TYPE_CHECKING:
-    from chainform.store import Database, MechanismFile, ParameterEntry, Revision, RunEntry
+    from chainform.store import (
+        Database,
+        MechanismFile,
+        ParameterEntry,
+        Revision,
+        RevisionRecord,
+        RunEntry,
+    )
 
 MEDIA_TYPES = {
     ".toml": "application/toml",
@@ -49,6 +57,22 @@ def options_of(model: Model) -> dict[str, Any]:
         **({"without": list(model.without)} if model.without else {}),
         **({"define": dict(model.defined)} if model.defined else {}),
     }
+
+
+def stage_record(
+    record: RevisionRecord, stage: Stage, parent: int, tried: Sequence[int] | None
+) -> RevisionRecord:
+    """Return the record of one step of a reduction; the last one names what was tried besides."""
+    notes: dict[str, Any] = {"branch": stage.branch, "fate": stage.fate, "tried": list(tried or ())}
+    return replace(
+        record,
+        step=stage.name,
+        options={**record.options, **stage.options, **{k: v for k, v in notes.items() if v}},
+        parent=parent,
+        tags=() if tried is None else record.tags,
+        note="" if tried is None else record.note,
+        seconds=stage.seconds,
+    )
 
 
 def bound_options(model: Model) -> dict[str, Any]:
@@ -196,12 +220,19 @@ def save_run(
     name: str,
     outputs: Sequence[str] | None = None,
 ) -> RunEntry:
-    """Keep a run with a revision; StoreError if that is one of another mechanism."""
+    """Keep a run with a revision; StoreError if it is about another mechanism or other formulas."""
     stored = database.mechanism_file(reference)
     record = run.record(outputs)
     if stored is not None and stored.text:
         _check_mechanism(stored.text, run.mechanism, reference)
     about = dict(record.about)
+    # A certificate has the hash of the formulas that it is about; a run has none.
+    if about.get("content", content := database.revision(reference).content) != content:
+        raise StoreError(
+            "the certificate is about other formulas than those of this revision",
+            element=reference,
+            remedy="keep it as a file, or verify this revision",
+        )
     if stored is not None and stored.text == about.get(MECHANISM):
         del about[MECHANISM]
     options = {**about, "outputs": list(record.outputs)}

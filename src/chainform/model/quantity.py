@@ -6,13 +6,13 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.display import Displayed
-from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
 from chainform.given import Given
 from chainform.graph import (
@@ -27,18 +27,25 @@ from chainform.graph import (
     cost_of,
     definition_text,
     differentiate,
-    expand,
     include,
     parameter_only,
     restrict,
-    sympy_expressions,
+    sympy_array,
 )
-from chainform.mechanism import Mechanism, number_of
+from chainform.mechanism import Mechanism, parametrise
+from chainform.model.formulas import (
+    FormulaOptions,
+    expressions,
+    formula_array,
+    masses_of,
+    notation_of,
+)
 from chainform.model.quantity_results import (
     OPERATIONS,
     Expanded,
     Sparsity,
     entries_text,
+    exact_number,
     index_text,
     operation_text,
     sparsity_of,
@@ -56,6 +63,9 @@ class QuantityModel(Protocol):
 
     @property
     def mechanism(self) -> Mechanism: ...
+
+    @property
+    def parameters(self) -> str | tuple[str, ...]: ...
 
     @property
     def wrenches(self) -> tuple[str, ...]: ...
@@ -161,36 +171,51 @@ class Quantity(Displayed):
         shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
         return f"Quantity({self.name} = {shown})"
 
-    def latex(self, *, expanded: bool = False) -> str:
-        """Return the formula of a single entry, with its left side, as LaTeX."""
-        right = (
-            expansion_latex(self.expand().expansion)
-            if expanded
-            else definition_latex(self.graph, self.variable)
-        )
-        return f"{latex_name(self.name)} = {right}"
+    def latex(self, *, expanded: bool = False, **options: Unpack[FormulaOptions]) -> str:
+        r"""Return the formulas with their left sides as LaTeX: definitions, or expanded ones.
 
-    def sympy(self) -> Any:
-        """Return a SymPy expression of the inputs, or a nested array of them."""
-        expressions = sympy_expressions(self.graph, self.variables.ravel().tolist())
-        if not self.shape:
-            return expressions[0]
-        array = np.empty(len(expressions), dtype=object)
-        array[:] = expressions
-        return array.reshape(self.shape)
-
-    def expand(
-        self, *, trig: bool = True, split_angles: bool = True, limit: int | None = LIMIT
-    ) -> Expanded:
-        """Return the whole analytic expression of a single entry over the inputs.
-
-        More than `limit` terms are an error; None means that there is no limit.
-        With `trig` squares of sines are replaced by 1 - cos^2, which makes the form canonical;
-        with `split_angles` sines of sums are written by those of the single angles.
+        A vector or matrix is a matrix where it fits into a line of `width` characters (90), else an
+        equation for each entry; long sums are broken, and nothing is left out. With `trig="short"`
+        the sine of q_2 + q_3 is s_{23}, and a legend says so. `symbols` names coordinates and
+        parameters: {"crank": r"\theta"}; with `digits` numbers are rounded. The result stands
+        in mathematics (`aligned`); `environment="align*"` stands by itself, with page breaks.
         """
-        options = {"trig": trig, "split_angles": split_angles}
-        found = expand(self.graph, [self.variable], **options, limit=limit)
-        return Expanded(self.name, found[0])
+        return formula_array(self, options, expanded=expanded).latex(options)
+
+    def mathml(self, *, expanded: bool = False, **options: Unpack[FormulaOptions]) -> str:
+        """Return the formulas as a `math` element for a page; options as those of `latex`."""
+        return formula_array(self, options, expanded=expanded).mathml()
+
+    def sympy(self, *, time: bool = False) -> Any:
+        """Return a SymPy expression of the inputs; a Matrix of them, an Array of three indices.
+
+        Symbols are real, masses of bodies not negative, numbers exact. With `time` coordinates are
+        functions of t, and rates and accelerations their derivatives.
+        """
+        if time and self.model.mechanism.nq != self.model.mechanism.nv:
+            raise RunError(
+                "with a quaternion the rates are no derivatives of the coordinates",
+                element="time",
+                remedy='leave it out, or write the joints with euler = "zyx"',
+            )
+        masses = masses_of(parametrise(self.model.mechanism, self.model.parameters))
+        return sympy_array(self.graph, self.variables, masses, time=time)
+
+    def expand(self, *, angles: str | None = None, limit: int | None = LIMIT) -> Expanded:
+        """Return the whole analytic expression over the inputs, of each entry.
+
+        Sums of angles stand as in the graph with `angles="kept"`, are split into single angles with
+        "split", which makes the form canonical, and folded where this is shorter with "collected".
+        Without a choice it is the shortest. More than `limit` terms of one entry are an error; None
+        means that there is no limit.
+        """
+        flat = self.variables.ravel().tolist()
+        found = expressions(self.graph, flat, angles, limit)
+        entries = np.empty(len(found), dtype=object)
+        entries[:] = found
+        entries = entries.reshape(self.shape)
+        notation = partial(notation_of, self.model.mechanism, names=self.graph.names)
+        return Expanded(self.name, self.labels, entries, notation)
 
     def diff(self, name: str) -> Quantity:
         """Return the partial derivative by an input, `q2` or a coordinate's name.
@@ -365,18 +390,6 @@ class Quantity(Displayed):
         mask = self.graph.cone(self.variables.ravel())
         mask[self.variables.ravel()] = False
         return [self.graph.names[v] for v in np.flatnonzero(mask)]
-
-
-# --- operands --------------------------------------------------------
-
-
-def exact_number(given: Given) -> Fraction:
-    """Return a number as the fraction that it is written as."""
-    with given.translate_errors():
-        number = number_of(given.value)
-    if isinstance(number, Fraction):
-        return number
-    raise given.expected("a number")
 
 
 def _shown(operand: Any) -> str:

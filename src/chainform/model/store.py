@@ -29,8 +29,10 @@ from chainform.model.persistence import (
     options_of,
     parameters_of,
     save_run,
+    stage_record,
 )
 from chainform.model.states import input_values
+from chainform.search import path_of
 from chainform.store import (
     Candidate,
     Database,
@@ -86,8 +88,8 @@ class Store(Repository, Displayed):
 
         The author is the user of the computer unless one is named; `seconds` is how long the
         model took to derive. A model that `bind` has changed is a step of that name, from the
-        revision that it was loaded from. Each step of a reduction is a revision of its own; the
-        last one is returned.
+        revision that it was loaded from. Each step of a reduction is a revision of its own, also
+        where it was left or worked on a part; the last one is returned.
         """
         if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             kind = type(model).__name__
@@ -143,20 +145,15 @@ class Store(Repository, Displayed):
                 options["origin"] = str(model.origin)
                 plain = replace(plain, step="copy", options=options)
             parent = self.database.save(first.graph, plain).number
-        revision = self.revision(f"{record.name}@{parent}")
-        for stage in steps:
+        numbers, tried, path = [parent], list[int](), path_of(model.stages)
+        for number, stage in enumerate(steps, 1):
             is_last = stage is steps[-1]
-            made = replace(
-                record,
-                step=stage.name,
-                options={**record.options, **stage.options},
-                parent=revision.number,
-                tags=record.tags if is_last else (),
-                note=record.note if is_last else "",
-                seconds=stage.seconds,
-            )
-            revision = self.database.save(model.graph if is_last else stage.graph, made)
-        return revision
+            start = numbers[max(number - stage.back, 0)]
+            made = stage_record(record, stage, start, tried if is_last else None)
+            saved = self.database.save(model.graph if is_last else stage.graph, made)
+            numbers.append(saved.number)
+            tried += [saved.number] if all(stage is not other for other in path) else []
+        return self.revision(f"{record.name}@{numbers[-1]}")
 
     def _origin_of(self, model: Model, name: str) -> int | None:
         """Return the revision of a name that a model was loaded from, if it is still that."""
@@ -206,8 +203,7 @@ class Store(Repository, Displayed):
     ) -> Revision:
         """Make free parameters numbers, and save the result as the next revision.
 
-        With `keep_free` they get the numbers as default values and stay free. An earlier revision
-        may be named: what is made from it becomes the last one.
+        With `keep_free` they are defaults. What is made from an earlier revision is the last one.
         """
         values = mapping_of(values, "values")
         if not values:
@@ -216,8 +212,8 @@ class Store(Repository, Displayed):
         try:
             bound = model.bind(values, keep_free=keep_free)
         except DeriveError as problem:
-            where = revision.reference
-            raise StoreError(problem.message, element=where, remedy=problem.remedy) from None
+            message, remedy = problem.message, problem.remedy
+            raise StoreError(message, element=revision.reference, remedy=remedy) from None
         return self.save(bound, revision.name, tags, note, author)
 
     def revert(
@@ -226,14 +222,19 @@ class Store(Repository, Displayed):
         """Make an earlier revision, by its number or tag, the last one again, as a new one."""
         return super().revert(name, revision, note, _author(author))
 
-    def lineage(self, reference: str) -> list[Revision]:
-        """Return the revisions that led to one, from the first on."""
+    def lineage(self, reference: str, *, tried: bool = False) -> list[Revision]:
+        """Return the revisions that led to one, from the first on.
+
+        With `tried`, also the parts and the other ways that their reductions tried.
+        """
         revision = self.revision(reference)
-        found = [revision]
-        while revision.parent is not None:
-            revision = self.revision(f"{revision.name}@{revision.parent}")
-            found.append(revision)
-        return found[::-1]
+        known = {other.number: other for other in self.log(revision.name)}
+        found = [revision.number]
+        while (parent := known[found[-1]].parent) is not None:
+            found.append(parent)
+        if tried:
+            found += [n for number in found for n in known[number].options.get("tried", ())]
+        return [known[number] for number in sorted(found)]
 
     # --- runs -------------------------------------------------------------------------------
 
@@ -355,8 +356,8 @@ class Store(Repository, Displayed):
     def expand(self, reference: str, quantity: str, **form: Any) -> dict[str, str]:
         """Return the analytic expression of each entry of a quantity, by its name (`H_1_2`).
 
-        Its terms and factors stay in the database, as rows. `trig`, `split_angles` and `limit` are
-        those of `model["H_1_2"].expand`.
+        Its terms stay in the database, as rows, without brackets. `angles` and `limit` are those of
+        `model["H_1_2"].expand`; angles are split, the canonical form, by default.
         """
         first, *others = _meanings(quantity)
         return self.database.expand(reference, first[0], *others, **form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +22,10 @@ class DropUnused:
     name: ClassVar[str] = "drop_unused"
     may_cost_more: ClassVar[bool] = False
 
-    keep_quantities: bool = False
+    keep_quantities: bool = field(
+        default=False,
+        metadata={"meaning": "keep named intermediate quantities, with all they need"},
+    )
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph without what is not needed."""

@@ -9,7 +9,7 @@ of ten thousand terms takes a hundredth of a second.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import lcm
@@ -156,6 +156,7 @@ class Ring:
 # --- the pass -------------------------------------------------------------------------------------
 
 BEYOND = ("refuse", "stop")
+ANGLES = ("kept", "split")
 
 
 @dataclass(frozen=True)
@@ -166,25 +167,40 @@ class Expand:
     sines and cosines of the coordinates. What is gained by it comes later; the step itself costs.
 
     With `trig`, s^2 is written 1 - c^2 on the way: the expressions are then canonical and far
-    shorter. With `split`, sin(q2 + q3) is written in the sines and cosines of q2 and q3. `of` names
-    the outputs, quantities or variables to be expanded, with wildcards; all outputs if empty.
-    Where an expression would have more than `limit` terms, `beyond` says what happens: an error
-    ("refuse"), or its definition stays, over factors that are expanded as far as they go ("stop").
-    The same holds for all that comes after `work` products of terms, if that is not none.
+    shorter. Sums of angles stay as they stand (`angles="kept"`) or are written in the sines and
+    cosines of single angles ("split"); `trig_identities` collects them. `of` names the outputs,
+    quantities or variables to be expanded, with wildcards; all outputs if empty. Where an
+    expression would have more than `limit` terms, `beyond` says what happens: an error ("refuse"),
+    or its definition stays, over factors that are expanded as far as they go ("stop"). The same
+    holds for all that comes after `work` products of terms, if that is not none.
     """
 
     name: ClassVar[str] = "expand"
     may_cost_more: ClassVar[bool] = True
 
-    trig: bool = False
-    split: bool = False
-    limit: int = 100_000
-    beyond: str = "refuse"
-    work: int | None = None
-    of: tuple[str, ...] = ()
+    trig: bool = field(default=False, metadata={"meaning": "write s^2 as 1 - c^2 on the way"})
+    angles: str = field(
+        default="kept",
+        metadata={"meaning": "sums of angles stay, or are split into angles", "choices": ANGLES},
+    )
+    limit: int = field(default=100_000, metadata={"meaning": "most terms of an expression"})
+    beyond: str = field(
+        default="refuse",
+        metadata={"meaning": "what happens where one would have more", "choices": BEYOND},
+    )
+    work: int | None = field(default=None, metadata={"meaning": "most products of terms formed"})
+    of: tuple[str, ...] = field(
+        default=(), metadata={"meaning": "what is expanded, with wildcards; all outputs if empty"}
+    )
 
     def __post_init__(self) -> None:
         Given(self.beyond, "expand, beyond", raises=DeriveError).choice(BEYOND)
+        Given(self.angles, "expand, angles", raises=DeriveError).choice(ANGLES)
+
+    @property
+    def split(self) -> bool:
+        """Whether sums of angles are written by single angles."""
+        return self.angles == "split"
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with its outputs expanded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from chainform.algebra import Prices, Settler, graph_of, system_of
@@ -22,8 +22,14 @@ class ExtractDivisors:
     name: ClassVar[str] = "extract_divisors"
     may_cost_more: ClassVar[bool] = False
 
-    resubstitute: bool = True
-    sine_cost: float = 12
+    resubstitute: bool = field(
+        default=True,
+        metadata={"meaning": "find parts of sums that are computed already, by their value"},
+    )
+    sine_cost: float = field(
+        default=12,
+        metadata={"meaning": "what a sine or cosine of a difference costs, in multiplications"},
+    )
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the common parts as variables."""

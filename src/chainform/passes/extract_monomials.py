@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import ClassVar, TypeAlias
@@ -35,8 +35,15 @@ class ExtractMonomials:
     name: ClassVar[str] = "extract_monomials"
     may_cost_more: ClassVar[bool] = False
 
-    degree: int = 2
-    limit: int | None = None
+    degree: int = field(
+        default=2,
+        metadata={
+            "meaning": "factors of the longest product taken out in one step",
+            "least": 1,
+            "most": 6,
+        },
+    )
+    limit: int | None = field(default=None, metadata={"meaning": "most products taken out"})
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with common products taken out of what the outputs need."""

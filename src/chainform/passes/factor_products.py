@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import combinations
@@ -243,7 +243,9 @@ class FactorProducts:
     name: ClassVar[str] = "factor_products"
     may_cost_more: ClassVar[bool] = False
 
-    limit: int = 400
+    limit: int = field(
+        default=400, metadata={"meaning": "terms of the longest sum that is factored"}
+    )
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with products written as such in what the outputs need."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
@@ -35,8 +35,13 @@ class MergeEqual:
     name: ClassVar[str] = "merge_equal"
     may_cost_more: ClassVar[bool] = False
 
-    sign: bool = True
-    scale: bool = False
+    sign: bool = field(
+        default=True,
+        metadata={"meaning": "a definition that is the opposite of another is equal to it"},
+    )
+    scale: bool = field(
+        default=False, metadata={"meaning": "so is a multiple, where that costs less"}
+    )
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with equal definitions merged."""

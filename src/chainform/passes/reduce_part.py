@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import prod
 from typing import ClassVar, Protocol
@@ -41,8 +41,13 @@ class ReducePart:
     name: ClassVar[str] = "reduce_part"
     may_cost_more: ClassVar[bool] = False
 
-    names: tuple[str, ...] = ()
-    passes: tuple[GraphPass, ...] = ()
+    names: tuple[str, ...] = field(
+        default=(),
+        metadata={"meaning": "quantities or variables at the top of the part, with wildcards"},
+    )
+    passes: tuple[GraphPass, ...] = field(
+        default=(), metadata={"meaning": "what is done to the part, in this order"}
+    )
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the part reduced."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -127,6 +127,7 @@ def _grade(terms: Terms, pair: tuple[int, int]) -> tuple[int, int]:
 # --- the pass -------------------------------------------------------------------------------------
 
 CHOICES = ("best", "first")
+ANGLES = ("collected", "kept")
 
 
 @dataclass(frozen=True)
@@ -139,20 +140,33 @@ class TrigIdentities:
     quadratic in every rotation, as the theorem of [Vuk85] promises for chains.
 
     The paper applies identities in the order in which it meets them (`choose="first"`) and names
-    the greatest saving first as future work; that is "best". With `new_angles`, sines and cosines
-    of sums of angles may appear that were not there; each counts `sine_cost` operations against
-    the saving, and is made only where something is left.
+    the greatest saving first as future work; that is "best". With angles "collected",
+    sines and cosines of sums of angles may appear that were not there; each counts `sine_cost`
+    operations against the saving, and is made only where something is left. With "kept" only those
+    are used that are there.
     """
 
     name: ClassVar[str] = "trig_identities"
     may_cost_more: ClassVar[bool] = False
 
-    choose: str = "best"
-    new_angles: bool = True
-    sine_cost: int = 2
+    choose: str = field(
+        default="best",
+        metadata={
+            "meaning": "the identity that comes first: the best one, or the first one met",
+            "choices": CHOICES,
+        },
+    )
+    angles: str = field(
+        default="collected",
+        metadata={"meaning": "sums of angles stay, or new ones may appear", "choices": ANGLES},
+    )
+    sine_cost: int = field(
+        default=2, metadata={"meaning": "what each of them costs, in operations"}
+    )
 
     def __post_init__(self) -> None:
         Given(self.choose, "trig_identities, choose", raises=DeriveError).choice(CHOICES)
+        Given(self.angles, "trig_identities, angles", raises=DeriveError).choice(ANGLES)
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with shorter definitions of what the outputs need."""
@@ -247,7 +261,7 @@ class _AngleSums:
             return 0
         used = [function for function, saved in saving.items() if saved]
         missing = sum(not self.angles.has(function, angle) for function in used)
-        if missing and not self.options.new_angles:
+        if missing and self.options.angles == "kept":
             return 0
         return sum(saving.values()) - missing * self.options.sine_cost
 

@@ -220,7 +220,7 @@ def _energy(run: Plottable) -> Panel:
 
 def _reactions(run: Plottable, segment: str) -> list[Panel]:
     """Return force and moment in the joint of a segment, in its axes."""
-    names = [one.name for one in run.mechanism.segments]
+    names = run.mechanism.body_names
     Given(segment, "what", run.mechanism.file, RunError).choice(names, "segment named")
     values = run.reactions[:, names.index(segment)]
     return [
@@ -261,6 +261,7 @@ def array_panels(table: Tabular, name: str) -> list[Panel]:
         "qdd": lambda unit: rate_unit(unit, 2),
         "tau": effort_unit,
         "drives": effort_unit,
+        "power": lambda _: "W",
     }
     if name in shown and name in table.arrays:
         names = mechanism.coordinates if name == "q" else mechanism.rates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, cast
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 from chainform.given import Given
 from chainform.mechanism import Mechanism
@@ -53,12 +53,15 @@ DOCUMENT_READERS: dict[str, DocumentReader] = {"urdf": read_urdf}
 FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json", ".urdf": "urdf", ".xacro": "urdf"}
 """The syntax of a file by the ending of its name."""
 
+PART = ("root", "tips")
+"""The options that bound the part of a mechanism to read, in files of every form."""
+
 EXPRESSIONS = ".expr"
 """The ending of files of expressions, which describe no mechanism."""
 
 
 class ReadOptions(TypedDict, total=False):
-    """Options of URDF files; `read` tells what each means."""
+    """Options of `read`, which tells what each means."""
 
     base: Literal["fixed", "floating"] | str
     mimic: Literal["couple", "free"] | str
@@ -79,9 +82,12 @@ def read(
     the key of that name in TOML and JSON files (native, vectors or tree); without either the form
     of these is native.
 
+    `root` and `tips` bound the part to read: the segments (links of a URDF) beyond the root that
+    lie on the way to the tips.
+
     Options of URDF files: `base` ("fixed" or "floating"), `mimic` ("couple" or "free"), `snap`
-    (True, 0 or {"angle": rad, "entry": relative}), `root` and `tips` (links that bound the part
-    to read), `side_file` (a path, None for the one next to the file, False for none).
+    (True, 0 or {"angle": rad, "entry": relative}), `side_file` (a path, None for the one next to
+    the file, False for none).
     """
     file = _file_of(path)
     syntax = FILE_TYPES.get(Path(file).suffix.lower())
@@ -137,8 +143,9 @@ def _check_format(form: str | None, syntax: str, source: Source) -> None:
 def _read(
     text: str, syntax: str, source: Source, form: str | None, options: Mapping[str, object]
 ) -> Mechanism:
-    if options:
-        message = f"{syntax.upper()} files have no option {next(iter(options))!r}"
+    others = [name for name in options if name not in PART]
+    if others:
+        message = f"{syntax.upper()} files have no option {others[0]!r}"
         raise source.error(message, "leave it out; what it says stands in the file", "options")
     table = table_from_text(text, syntax, source)
     block = table
@@ -146,4 +153,6 @@ def _read(
         # A mechanism may stand among results computed for it; those are not ours to read.
         block = source.given(table["mechanism"], "mechanism").table().value
     chosen = form or block.get("format") or table.get("format") or "native"
-    return READERS[source.given(chosen, "format").choice(tuple(READERS))](block, source)
+    mechanism = READERS[source.given(chosen, "format").choice(tuple(READERS))](block, source)
+    part: dict[str, Any] = {k: value for k, value in options.items() if value is not None}
+    return mechanism.subtree(**part) if part else mechanism

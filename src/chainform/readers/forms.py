@@ -204,5 +204,5 @@ def _add_parameters(given: Given, builder: MechanismBuilder) -> None:
             builder.parameter(name, entry.value)
             continue
         fields = entry.at(f"parameter {name[:60]!r}").table(PARAMETER_FIELDS).value
-        unit, note = fields.get("unit", ""), fields.get("note", "")
-        builder.parameter(name, fields.get("value"), unit, note)
+        words = {key: fields[key] for key in ("unit", "note", "symbol") if key in fields}
+        builder.parameter(name, fields.get("value"), **words)

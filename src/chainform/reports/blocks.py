@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from chainform.emitters import Equation
+
 
 @dataclass(frozen=True, slots=True)
 class Title:
@@ -55,18 +57,11 @@ class Verbatim:
 
 
 @dataclass(frozen=True, slots=True)
-class EquationLine:
-    """One equation, both sides in LaTeX."""
-
-    left: str
-    right: str
-
-
-@dataclass(frozen=True, slots=True)
 class EquationList:
-    """Equations below each other."""
+    """Equations below each other, and what short sines in them stand for."""
 
-    lines: tuple[EquationLine, ...]
+    equations: tuple[Equation, ...]
+    legend: tuple[Equation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,28 @@
-"""The formulas of a model in a report: short ones written out, and all definitions by level.
-
-This is the one place where reports and notebooks ask a model for LaTeX.
-"""
+"""The formulas of a model in a report: short ones written out, and all definitions by level."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 import numpy as np
 
-from chainform.emitters import definition_latex, latex_name
-from chainform.errors import Error
+from chainform.algebra import short_formulas
+from chainform.emitters import (
+    Equation,
+    Formula,
+    Letters,
+    NameFormula,
+    TextFormula,
+    definition_formula,
+    expansion_formula,
+    names_in_order,
+    value_formula,
+)
 from chainform.given import counted
-from chainform.graph import Graph
-from chainform.model import Model, Quantity, letter_of
-from chainform.reports.blocks import EquationLine, EquationList, Paragraph, ReportBlock, Title
+from chainform.graph import Expansion, Graph, rounded
+from chainform.model import FormulaArray, Model, Quantity, is_whole, letters_of, notation_of
+from chainform.reports.blocks import EquationList, Paragraph, ReportBlock, Title
 
 SHORT_TERMS = 24
 """A formula with no more terms is written out over the inputs."""
@@ -24,49 +30,31 @@ MOST_ENTRIES = 64
 """Entries of one output that are written out."""
 MOST_DEFINITIONS = 400
 """Definitions that a report prints; of more, the first levels."""
-LONGEST = 6_000
-"""Characters of one formula."""
+MOST_TERMS = 300
+"""Terms of one definition that is printed."""
 MOST_WRITTEN_OUT = 4_000
 """Variables of a graph whose formulas are written out."""
-
-
-class Names:
-    """How variables are written, each in a way of its own: x1 and x_1 would look the same."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.written: dict[str, str] = {}
-        taken: set[str] = set()
-        for name in dict.fromkeys(names):
-            text = latex_name(name) if "[" not in name else plain(name)
-            text = plain(name) if text in taken else text
-            taken.add(text)
-            self.written[name] = text
-
-    def __call__(self, name: str) -> str:
-        return self.written.get(name) or latex_name(name)
-
-
-def plain(name: str) -> str:
-    """Return a name as LaTeX, letter for letter."""
-    return "\\mathrm{" + re.sub(r"([#$%&_{}])", r"\\\1", name) + "}"
 
 
 # --- formulas written out ---------------------------------------------------------------------
 
 
-def written_out(quantity: Quantity) -> tuple[list[EquationLine], list[str]]:
+def written_out(
+    quantity: Quantity, letters: Letters, digits: int | None = None
+) -> tuple[list[Equation], list[str]]:
     """Return the entries whose formulas are short, over the inputs, and the names of the others."""
-    lines: list[EquationLine] = []
+    equations: list[Equation] = []
     long: list[str] = []
+    short = short_formulas(quantity.graph, quantity.variables.ravel().tolist(), SHORT_TERMS)
     for name, entry in entries(quantity):
-        try:
-            latex = entry.expand(limit=SHORT_TERMS).latex()
-        except Error:
+        formula = short.get(entry.variable)
+        if formula is None:
             long.append(name)
-            continue
-        _, _, right = latex.partition(" = ")
-        lines.append(EquationLine(latex_name(name), right))
-    return lines, long
+        else:
+            shown = formula if digits is None else rounded(formula, digits)
+            right = expansion_formula(shown, letters, letters.turn)
+            equations.append(Equation(NameFormula(letters(name)), right))
+    return equations, long
 
 
 def entries(quantity: Quantity) -> Iterator[tuple[str, Quantity]]:
@@ -81,29 +69,30 @@ def entries(quantity: Quantity) -> Iterator[tuple[str, Quantity]]:
         yield str(entry.labels), entry
 
 
-def formula_blocks(model: Model) -> list[ReportBlock]:
+def formula_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]:
     """Return the short formulas of each output, written out over the inputs."""
     blocks: list[ReportBlock] = []
     if len(model.graph) > MOST_WRITTEN_OUT:
         words = f"The graph has {len(model.graph)} variables; no formula is written out."
         return [Paragraph(f"{words} chainform show NAME --expand writes out one.")]
+    letters = model_letters(model)
     for name in model.outputs:
         quantity = model[name]
         if quantity.variables.size > MOST_ENTRIES**2:
             continue
-        lines, long = written_out(quantity)
-        shown = lines[:MOST_ENTRIES]
+        lines, long = written_out(quantity, letters, digits)
+        shown = tuple(lines[:MOST_ENTRIES])
         blocks.append(Title(name, 2))
         if shown:
-            blocks.append(EquationList(tuple(shown)))
-        blocks += _remarks(quantity, long, len(lines) - len(shown))
+            blocks.append(EquationList(shown, tuple(letters.legend(shown))))
+        blocks += _remarks(quantity, len(lines), long, len(lines) - len(shown))
     return blocks
 
 
-def _remarks(quantity: Quantity, long: list[str], more: int) -> Iterator[Paragraph]:
+def _remarks(quantity: Quantity, short: int, long: list[str], more: int) -> Iterator[Paragraph]:
     if quantity.shape and not quantity.sparsity().indices.size:
         yield Paragraph("All entries are zero.")
-    elif quantity.shape:
+    elif short + len(long) < quantity.variables.size:
         yield Paragraph("Entries that are zero, and those that equal one above, are left out.")
     if more:
         yield Paragraph(f"{counted(more, 'more short entry').replace('entrys', 'entries')}.")
@@ -116,17 +105,17 @@ def _remarks(quantity: Quantity, long: list[str], more: int) -> Iterator[Paragra
 # --- definitions by level ---------------------------------------------------------------------
 
 
-def level_blocks(model: Model) -> list[ReportBlock]:
+def level_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]:
     """Return every definition that the outputs need, by the level at which it can be computed."""
     graph = model.graph
     needed = np.flatnonzero(graph.cone(graph.output_variables())).tolist()
     computed = [v for v in needed if v not in graph.inputs and v not in graph.number_value]
     computed.sort(key=lambda v: (int(graph.level[v]), v))
     shown = computed[:MOST_DEFINITIONS]
-    write = Names(graph.names[v] for v in needed)
+    letters = model_letters(model)
     blocks: list[ReportBlock] = []
     for level, group in groupby(shown, key=lambda v: int(graph.level[v])):
-        lines = tuple(_definition(graph, v, write) for v in group)
+        lines = tuple(_definition(graph, v, letters, digits) for v in group)
         words = "of inputs alone" if level == 1 else f"of levels up to {level - 1}"
         blocks += [Title(f"Level {level}: {words}", 2), EquationList(lines)]
     if len(shown) < len(computed):
@@ -139,23 +128,24 @@ def level_blocks(model: Model) -> list[ReportBlock]:
     return blocks
 
 
-def _definition(graph: Graph, variable: int, write: Names) -> EquationLine:
-    right = definition_latex(graph, variable, write)
-    if len(right) > LONGEST:
-        terms = len(graph.terms(variable))
-        right = f"\\text{{a sum of {terms} terms, too long to be printed}}"
-    return EquationLine(write(graph.names[variable]), right)
+def _definition(graph: Graph, variable: int, letters: Letters, digits: int | None) -> Equation:
+    left = NameFormula(letters(graph.names[variable]))
+    terms = 0 if graph.call[variable] else len(graph.terms(variable))
+    if terms > MOST_TERMS:
+        return Equation(left, TextFormula(f"a sum of {terms} terms, too long to be printed"))
+    right = definition_formula(graph, variable, letters, angles=letters.is_short, digits=digits)
+    return Equation(left, right)
 
 
-def entry_blocks(model: Model) -> list[ReportBlock]:
+def entry_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]:
     """Return which variable each entry of an output is where it bears another name."""
-    graph = model.graph
-    lines: list[EquationLine] = []
+    graph, letters = model.graph, model_letters(model)
+    lines: list[Equation] = []
     for block in graph.outputs.values():
         for label, v in zip(block.labels, block.variables, strict=True):
             if graph.names[v] != label and graph.number_value.get(v) != 0:
-                value = definition_latex(graph, v) if v in graph.number_value else None
-                lines.append(EquationLine(latex_name(label), value or latex_name(graph.names[v])))
+                right = value_formula(graph, v, letters, digits)
+                lines.append(Equation(NameFormula(letters(label)), right))
     if not lines:
         return []
     shown = lines[:MOST_ENTRIES]
@@ -174,23 +164,33 @@ MOST_NOTEBOOK_ENTRIES, MOST_NOTEBOOK_CHARACTERS = 36, 6_000
 
 def quantity_latex(quantity: Quantity) -> str:
     """Return a quantity for a notebook: short formulas written out, others as they are defined."""
-    letter = letter_of(quantity.name) or quantity.name
-    if not quantity.shape:
-        return _best(quantity)
     if quantity.variables.size > MOST_NOTEBOOK_ENTRIES:
         return ""
-    cells = [_best(quantity[i]).partition(" = ")[2] for i in np.ndindex(*quantity.shape)]
-    if len(quantity.shape) > 2 or sum(map(len, cells)) > MOST_NOTEBOOK_CHARACTERS:
-        return ""
-    columns = quantity.shape[1] if len(quantity.shape) == 2 else 1
-    rows = [" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
-    body = r" \\ ".join(rows)
-    left = latex_name(letter) if re.fullmatch(r"\w+", letter) else plain(letter)
-    return f"{left} = \\begin{{bmatrix}} {body} \\end{{bmatrix}}"
+    letters = letters_of(quantity, {})
+    short = short_formulas(quantity.graph, quantity.variables.ravel().tolist(), SHORT_TERMS)
+
+    def right(variable: int) -> Formula:
+        return _best(quantity.graph, variable, short, letters)
+
+    array = FormulaArray(
+        quantity.name, quantity.labels, quantity.variables, letters, right, is_whole(quantity)
+    )
+    text = array.latex({})
+    return text if len(text) <= MOST_NOTEBOOK_CHARACTERS else ""
 
 
-def _best(entry: Quantity) -> str:
-    try:
-        return entry.expand(limit=SHORT_TERMS).latex()
-    except Error:
-        return entry.latex()
+def _best(graph: Graph, variable: int, short: Mapping[int, Expansion], letters: Letters) -> Formula:
+    """Return the right side of an entry: its formula if it is short, else its definition."""
+    formula = short.get(variable)
+    if formula is None:
+        return definition_formula(graph, variable, letters, angles=letters.is_short)
+    return expansion_formula(formula, letters, letters.turn)
+
+
+def model_letters(model: Model) -> Letters:
+    """Return the symbols of all outputs of a model, the same in every part of a report."""
+    graph = model.graph
+    needed = np.flatnonzero(graph.cone(graph.output_variables())).tolist()
+    labels = (label for block in graph.outputs.values() for label in block.labels)
+    names = names_in_order(graph, needed, labels)
+    return Letters(notation_of(model.mechanism), names, trig="short").of_graph(graph, needed)

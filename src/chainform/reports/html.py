@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
+from chainform.emitters import Formula, formula_mathml, is_negative, terms_of, without_sign
 from chainform.graph import Cost
 from chainform.reports.blocks import (
     DataTable,
@@ -21,7 +22,6 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
-from chainform.reports.mathml import mathml, terms_of
 
 WIDTH, ROW, LABEL, RIGHT = 760, 34, 210, 120
 BARS = ("#3b6ea5", "#8fb3d9")
@@ -110,17 +110,22 @@ def _(block: DataTable) -> str:
 
 @block_html.register
 def _(block: EquationList) -> str:
-    rows = [
-        f'<tr><td class="left">{mathml(line.left)}</td><td>{mathml("=")}</td>'
-        f"<td>{_wrapped(line.right)}</td></tr>"
-        for line in block.lines
-    ]
+    rows = [_equation(formula_mathml(e.left), "=", _wrapped(e.right)) for e in block.equations]
+    if block.legend:
+        rows.append(_equation("", "", ", ".join(map(formula_mathml, block.legend))))
     return '<table class="equations"><tbody>\n' + "\n".join(rows) + "\n</tbody></table>"
 
 
-def _wrapped(right: str) -> str:
+def _equation(left: str, sign: str, right: str) -> str:
+    return f'<tr><td class="left">{left}</td><td>{sign}</td><td>{right}</td></tr>'
+
+
+def _wrapped(right: Formula) -> str:
     """Return a sum as one formula for each term, between which a browser may break the line."""
-    return " ".join(mathml(term) for term in terms_of(right))
+    first, *others = terms_of(right)
+    signs = ("-" if is_negative(term) else "+" for term in others)
+    parts = [formula_mathml(without_sign(t), sign=s) for t, s in zip(others, signs, strict=True)]
+    return " ".join([formula_mathml(first), *parts])
 
 
 @block_html.register

@@ -106,7 +106,7 @@ def parameter_blocks(mechanism: Mechanism, free: Sequence[str] = ()) -> list[Rep
 def _state(name: str, parameter: Record, free: Sequence[str]) -> str:
     if "value" not in parameter:
         return "symbol without a value"
-    return "symbol" if name in free else "number"
+    return parameter.get("symbol", "symbol") if name in free else "number"
 
 
 def note_blocks(mechanism: Mechanism) -> list[ReportBlock]:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from chainform.display import Displayed
+from chainform.emitters import Equation, NameFormula, product_formula, sum_formula
 from chainform.errors import RunError
+from chainform.expressions import parse_symbol
 from chainform.files import check_target, write_whole
-from chainform.graph import Cost
+from chainform.given import counted
+from chainform.graph import Cost, digits_of
 from chainform.mechanism import Mechanism
 from chainform.model import CATALOGUE, Model, letter_of, parse_request
-from chainform.pipeline import derive
+from chainform.pipeline import derive, quantities
 from chainform.readers import read
 from chainform.reports.blocks import (
     DataTable,
+    EquationList,
     Paragraph,
     PictureBlock,
     ReportBlock,
@@ -38,7 +43,8 @@ from chainform.reports.mechanism_blocks import (
 )
 from chainform.reports.pdf import compiled
 from chainform.reports.tex import document_tex
-from chainform.reports.verification import Check, verify
+from chainform.search import path_of
+from chainform.verification import Check, verify
 from chainform.version import VERSION
 
 RACKOVIC = (
@@ -147,6 +153,7 @@ def report(
     reduce: str = "none",
     stages: Stages | None = None,
     verified: bool = True,
+    digits: int | None = None,
     **options: Any,
 ) -> ModelReport:
     """Return a report on a model, and write it to `file` (.html, .tex or .pdf), if one is given.
@@ -154,15 +161,19 @@ def report(
     In place of a model, a mechanism or its file may be given: it is derived first, by the
     `options` of `derive`. `reduce` is an effort by which the model is reduced for the report.
     `stages` are counts of operations by name, where the model itself does not know them: those of
-    the revisions of a stored model. Without `verified` no law is checked.
+    the revisions of a stored model. Without `verified` no law is checked. With `digits` the
+    numbers of formulas are rounded to so many.
     """
     if file is not None:
         _target(file)
+    digits = digits_of(digits)
     model = _model(source, options)
     model = model if reduce == "none" else model.reduce(reduce)
-    checks = verify(model) if verified else ()
+    checks = verify(model, only=("laws", "formulations"), states=1).checks if verified else ()
     made = ModelReport(
-        f"Equations of motion: {model.mechanism.name}", _blocks(model, stages, checks), checks
+        f"Equations of motion: {model.mechanism.name}",
+        _blocks(model, stages, checks, digits),
+        checks,
     )
     if file is not None:
         made.save(file)
@@ -180,10 +191,15 @@ def _model(source: Model | Mechanism | str | PathLike[str], options: dict[str, A
 
 
 def _blocks(
-    model: Model, stages: Stages | None, checks: Sequence[Check]
+    model: Model, stages: Stages | None, checks: Sequence[Check], digits: int | None
 ) -> tuple[ReportBlock, ...]:
     mechanism = model.mechanism
-    blocks: list[ReportBlock] = [Paragraph(_abstract(model))]
+    words = f" Numbers in formulas are rounded to {counted(digits, 'digit')}." if digits else ""
+    blocks: list[ReportBlock] = [Paragraph(_abstract(model) + words)]
+    if model.has_bodies:
+        equation, words = equation_of_motion(model)
+        blocks += [Paragraph("The equation of motion is"), EquationList((equation,))]
+        blocks.append(Paragraph(f"{words}."))
     if model.has_bodies:
         blocks += [Title("Mechanism"), *picture_blocks(mechanism, SIZE)]
         blocks += [Title("Topology"), *topology_blocks(mechanism)]
@@ -191,9 +207,9 @@ def _blocks(
         blocks += parameter_blocks(mechanism, list(model.free_parameters))
         blocks += note_blocks(mechanism)
     blocks += [Title("Quantities"), *quantity_blocks(model)]
-    blocks += [Title("Formulas written out"), *formula_blocks(model)]
+    blocks += [Title("Formulas written out"), *formula_blocks(model, digits)]
     blocks += [Title("Formulas as they are computed, by level"), Paragraph(LEVELS)]
-    blocks += [*level_blocks(model), *entry_blocks(model)]
+    blocks += [*level_blocks(model, digits), *entry_blocks(model, digits)]
     blocks += [Title("Operations"), *count_blocks(model, stages)]
     if checks:
         blocks += [Title("Verification"), *verification_blocks(checks)]
@@ -214,9 +230,35 @@ def _abstract(model: Model) -> str:
     return (
         f"This report was made by a program from the mechanism {model.mechanism.name}. The "
         f"formulas were derived by the formulation {model.formulation} and are {state}; "
-        f"parameters: {free}. SI units; the equation of motion is "
-        "tau = H(q) qdd + c(q, qd) + hG(q), with c_i = sum over k, l of C_ikl qd_k qd_l."
+        f"parameters: {free}. All units are SI units."
     )
+
+
+def equation_of_motion(model: Model) -> tuple[Equation, str]:
+    """Return the equation of motion, with those forces that there are, and what letters mean."""
+    mechanism = model.mechanism
+    known = {entry.name for entry in quantities(mechanism)}
+    terms = [(1, r"H \ddot{q}"), (1, "c"), (1, "h^{G}")]
+    words = ["with c_i = sum over k, l of C_ikl qd_k qd_l"]
+    if "passive" in known and not {"friction", "springs"} <= set(model.without):
+        terms.append((1, "P"))
+        words.append("P what friction and springs add")
+    if mechanism.forces and "forces" not in model.without:
+        terms.append((-1, "Q"))
+        words.append("Q the forces of laws")
+    if mechanism.loops:
+        is_complete = model.closure == "complete"
+        terms.append((-1, r"J^{T} \sigma") if is_complete else (1, r"B \sigma"))
+        words.append("sigma the forces in the loops, and J(q) qd = 0 where these stay closed")
+        words += [] if is_complete else ["B = -J^T in the rows of basic joints"]
+    if model.wrenches:
+        terms.append((-1, "J_{F}^{T} w"))
+        words.append("w the wrenches, and J_F the Jacobian of their frames")
+    products = (
+        product_formula(Fraction(sign), [NameFormula(parse_symbol(s)) for s in symbols.split()])
+        for sign, symbols in terms
+    )
+    return Equation(NameFormula(parse_symbol(r"\tau")), sum_formula(products)), "; ".join(words)
 
 
 def quantity_blocks(model: Model) -> list[ReportBlock]:
@@ -239,7 +281,8 @@ def _quantity(model: Model, name: str) -> tuple[str, ...]:
 
 def count_blocks(model: Model, stages: Stages | None = None) -> list[ReportBlock]:
     """Return the operations of one evaluation: by stage of the reduction, and by output."""
-    known = [(stage.name, stage.cost) for stage in model.stages] or [("as derived", model.count())]
+    path = path_of(model.stages)
+    known = [(stage.name, stage.cost) for stage in path] or [("as derived", model.count())]
     if model.is_reduced and not model.stages:
         known = [(f"after {model.reduction}", model.count())]
     rows = [(name, *figures(cost)) for name, cost in (known if stages is None else stages)]

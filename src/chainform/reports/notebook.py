@@ -16,15 +16,15 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.display import scalar_text
-from chainform.emitters import signature_of
+from chainform.emitters import Equation, NameFormula, definition_formula, signature_of
 from chainform.errors import Error
 from chainform.given import counted
 from chainform.graph import Graph
 from chainform.mechanism import freedom_text, short_text
+from chainform.model import letters_of
 from chainform.reports.blocks import (
     DataTable,
     DrawingBlock,
-    EquationLine,
     EquationList,
     Paragraph,
     PictureBlock,
@@ -33,9 +33,10 @@ from chainform.reports.blocks import (
     Verbatim,
 )
 from chainform.reports.formulas import quantity_latex
-from chainform.reports.html import fragment, waterfall
+from chainform.reports.html import fragment, page_html, waterfall
 from chainform.reports.mechanism_blocks import mechanism_blocks
 from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
+from chainform.search import path_of
 
 MOST_ROWS, MOST_COLUMNS = 25, 12
 """Of a longer table the first rows and columns are shown."""
@@ -133,7 +134,7 @@ def model_blocks(model: Any) -> list[ReportBlock]:
     blocks += [Paragraph("; ".join(words) + ".")] if words else []
     blocks += [*quantity_blocks(model), count_blocks(model)[0]]
     if len(model.stages) > 1:
-        stages = [(stage.name, stage.cost) for stage in model.stages]
+        stages = [(stage.name, stage.cost) for stage in path_of(model.stages)]
         blocks.append(DrawingBlock(waterfall(model.title, stages)))
     return blocks
 
@@ -142,12 +143,14 @@ def quantity_list(quantity: Any) -> list[ReportBlock]:
     """Return the entries of an array that is too large for a formula, each as it is defined."""
     shape = " × ".join(map(str, quantity.shape))
     blocks: list[ReportBlock] = [Paragraph(f"{quantity.name}, {shape or 'one entry'}")]
-    lines: list[EquationLine] = []
+    letters = letters_of(quantity, {})
+    lines: list[Equation] = []
     for index in np.ndindex(*quantity.shape):
         entry = quantity[index] if quantity.shape else quantity
-        left, _, right = entry.latex().partition(" = ")
-        if right not in ("0", "") and len(right) <= MOST_CHARACTERS:
-            lines.append(EquationLine(left, right))
+        graph, v = entry.graph, entry.variable
+        if graph.number_value.get(v) != 0 and len(str(entry)) <= MOST_CHARACTERS:
+            right = definition_formula(graph, v, letters, angles=letters.is_short)
+            lines.append(Equation(NameFormula(letters(str(entry.labels))), right))
         if len(lines) == MOST_ROWS:
             break
     blocks += [EquationList(tuple(lines))] if lines else []
@@ -169,10 +172,10 @@ def cost_blocks(cost: Any) -> list[ReportBlock]:
     return [DataTable.of(COLUMNS, [figures(cost)], COLUMNS)]
 
 
-def stage_blocks(stage: Any) -> list[ReportBlock]:
-    """Return a stage of a reduction: its operations, and how long it took."""
-    row = (stage.name, *figures(stage.cost), f"{stage.seconds:.2f}")
-    return [DataTable.of(("stage", *COLUMNS, "seconds"), [row], (*COLUMNS, "seconds"))]
+def _stage_table(stages: Iterable[Any]) -> list[ReportBlock]:
+    rows = [(s.name, s.branch, *figures(s.cost), f"{s.seconds:.2f}", s.fate) for s in stages]
+    titles = ("stage", "branch", *COLUMNS, "seconds", "fate")
+    return [DataTable.of(titles, rows, (*COLUMNS, "seconds"))]
 
 
 def sparsity_blocks(sparsity: Any) -> list[ReportBlock]:
@@ -269,6 +272,19 @@ def comparison_blocks(found: Any) -> list[ReportBlock]:
     return [Paragraph(f"{repr(found)[1:-1]}."), DataTable.of(titles, rows, titles[2:5])]
 
 
+def certificate_blocks(found: Any) -> list[ReportBlock]:
+    """Return the checks of a certificate as a table, with verdict and versions."""
+    rows = [(c.verdict, c.kind, c.law, c.compared, c.figure) for c in found.checks]
+    titles = ("result", "kind", "law", "compared", "figure")
+    words = [Paragraph(line) for line in found.lines()[-3:]]
+    return [Title(f"Certificate of {found.subject}", 2), DataTable.of(titles, rows), *words]
+
+
+def page_of(thing: Any) -> str:
+    """Return what a notebook shows of an object as a page of HTML that loads nothing."""
+    return page_html(repr(thing)[1:-1], blocks_of(thing))
+
+
 def _agreement(row: Any) -> str:
     if row.agrees is None:
         return "the others are compared with it"
@@ -346,6 +362,8 @@ def records_blocks(records: Any) -> list[ReportBlock]:
     first = records[0] if records else None
     if first is None or not is_dataclass(first):
         return [Paragraph(repr(records))]
+    if type(first).__name__ == "Stage":
+        return _stage_table(records)
     names = [f.name for f in fields(first) if f.repr]
     rows = [tuple(value_text(getattr(one, name)) for name in names) for one in records]
     return [DataTable.of(names, rows)]
@@ -359,13 +377,14 @@ BLOCKS: dict[str, Callable[[Any], Iterable[ReportBlock]]] = {
     "Expansion": text_blocks,
     "Sparsity": sparsity_blocks,
     "Cost": cost_blocks,
-    "Stage": stage_blocks,
+    "Stage": lambda stage: _stage_table([stage]),
     "Graph": graph_blocks,
     "Program": program_blocks,
     "Run": run_blocks,
     "BatchRun": batch_blocks,
     "Result": result_blocks,
     "Comparison": comparison_blocks,
+    "Certificate": certificate_blocks,
     "Linearisation": linearisation_blocks,
     "Problem": problem_blocks,
     "System": system_blocks,

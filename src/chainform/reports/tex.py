@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import singledispatch
 
+from chainform.emitters import WIDTH, equations_latex, tex_text
 from chainform.reports.blocks import (
     DataTable,
     DrawingBlock,
-    EquationLine,
     EquationList,
     Paragraph,
     PictureBlock,
@@ -18,7 +16,6 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
-from chainform.reports.mathml import terms_of
 
 PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -38,74 +35,8 @@ PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \setlength{\parskip}{4pt}
 \emergencystretch=3em
 """
-MARKS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_\allowbreak{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "-": "{-}",
-    "\n": " ",
-    "\t": " ",
-    "×": r"\ensuremath{\times}",
-    "−": r"\ensuremath{-}",
-    "·": r"\ensuremath{\cdot}",
-    "²": r"\ensuremath{^2}",
-    "³": r"\ensuremath{^3}",
-    "°": r"\ensuremath{^\circ}",
-    "±": r"\ensuremath{\pm}",
-    "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-}
-"""Characters that mean something to LaTeX, or that its fonts have in mathematics only."""
-GREEK_NAME = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
-GREEK_WORDS = frozenset(
-    (
-        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
-        *("lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
-        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
-    )
-)
-LAST_LATIN = "\u017f"
-"""The last character of Latin Extended-A, all of which the fonts have."""
-NOT_IN_FONTS = frozenset("\u0126\u0127\u0138\u0149\u013f\u0140\u0166\u0167\u017f\u00ad")
 RAGGED = r">{\raggedright\arraybackslash}"
 """What stands before a column of long texts."""
-SIDE = 80
-"""How many characters of a formula stand on one line, commands not counted."""
-
-
-def tex_text(text: str) -> str:
-    """Return a text that LaTeX prints as it is; characters without a glyph become U+4E2D."""
-    return "".join(_character(c) for c in text)
-
-
-def _character(c: str) -> str:
-    if c in MARKS:
-        return MARKS[c]
-    if " " <= c <= "~" or ("\u00a0" <= c <= LAST_LATIN and c not in NOT_IN_FONTS):
-        return c
-    greek = GREEK_NAME.fullmatch(unicodedata.name(c, ""))
-    if greek:
-        word = "lambda" if greek[2] == "LAMDA" else greek[2].lower()
-        word = word if greek[1] == "SMALL" else word.capitalize()
-        if word in GREEK_WORDS:
-            return f"\\ensuremath{{\\{word}}}"
-    return f"\\texttt{{U+{ord(c):04X}}}"
 
 
 def document_tex(title: str, blocks: Iterable[ReportBlock], pictures: str) -> str:
@@ -200,37 +131,6 @@ def _columns(block: DataTable) -> list[str]:
 @block_tex.register
 def _(block: EquationList, pictures: str) -> str:
     del pictures
-    lines = " \\\\\n".join(_equation(line) for line in block.lines)
-    return f"\\begin{{align*}}\n{lines}\n\\end{{align*}}" if lines else ""
-
-
-def _equation(line: EquationLine) -> str:
-    """Return an equation, its right side in lines that fit on a page."""
-    pieces = lines_of(terms_of(line.right))
-    joint = " \\\\\n&\\quad "
-    return f"{_math(line.left)} &= {joint.join(map(_math, pieces))}"
-
-
-def lines_of(terms: Sequence[str], width: int = SIDE) -> list[str]:
-    """Return terms in lines of about a width."""
-    lines, length = [terms[0]], visible(terms[0])
-    for term in terms[1:]:
-        size = visible(term)
-        if length + size > width:
-            lines.append(term)
-            length = size
-        else:
-            lines[-1] += f" {term}"
-            length += size
-    return lines
-
-
-def visible(latex: str) -> int:
-    """Return about how many characters of a formula are seen."""
-    bare = re.sub(r"\\(mathrm|left|right|operatorname|,|ddot|dot|tfrac|frac|sqrt)", "", latex)
-    return len(re.sub(r"\\[A-Za-z]+", "xx", bare).translate(str.maketrans("", "", "{}_^ ")))
-
-
-def _math(latex: str) -> str:
-    """Return a formula; characters that no font of mathematics has are set as text."""
-    return re.sub(r"[^\x00-\x7f]", lambda found: f"\\text{{{_character(found[0])}}}", latex)
+    if not block.equations:
+        return ""
+    return equations_latex(block.equations, WIDTH, "align*", block.legend)

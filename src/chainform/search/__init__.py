@@ -13,28 +13,32 @@ if TYPE_CHECKING:
         EFFORTS,
         SINE_COST,
         Effort,
-        Observer,
-        Progress,
-        Stage,
         effort_of,
         seconds_of,
-        stage_of,
     )
+    from chainform.search.published import JOINTS, OUTPUTS, PUBLISHED, PublishedStage, comparison
     from chainform.search.reduction import reduce_graph
-    from chainform.search.sequence import parse_sequence, sequence_text
-    from chainform.search.thesis import comparison
+    from chainform.search.sequence import PassEntry, parse_sequence, pass_entries, sequence_text
+    from chainform.search.stages import Observer, Progress, Stage, path_of, stage_of
 
 __all__ = [
     "DEFAULT_SECONDS",
     "EFFORTS",
+    "JOINTS",
+    "OUTPUTS",
+    "PUBLISHED",
     "SINE_COST",
     "Effort",
     "Observer",
+    "PassEntry",
     "Progress",
+    "PublishedStage",
     "Stage",
     "comparison",
     "effort_of",
     "parse_sequence",
+    "pass_entries",
+    "path_of",
     "reduce_graph",
     "seconds_of",
     "sequence_text",

@@ -22,8 +22,8 @@ from typing import overload
 
 from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
-from chainform.search.efforts import Progress
-from chainform.search.fast import StartGraph, best_starts, best_walk
+from chainform.search.fast import StartGraph, best_starts, best_walk, with_stages
+from chainform.search.stages import Progress
 from chainform.search.task import SearchTask
 from chainform.search.workers import Answer, LostError, WorkerPool
 
@@ -172,6 +172,8 @@ class _Search:
         """Find what a fast reduction finds, as far as there is time, and where the walks start."""
         self._take(_Best(self.best.graph, system_of(self.best.graph, self.prices).sums.cost))
         ranked = best_starts(self.given, self.prices)
+        if self._is_in_time():
+            ranked = with_stages(ranked, self.given[0], self.prices)
         self._take(_Best(ranked[0].settled, ranked[0].cost))
         if self._is_in_time():
             walk = best_walk(ranked, self.prices, self.seed, self.deadline)[1]
@@ -267,6 +269,8 @@ class _Search:
 
 def _island(start: StartGraph, is_multiplied_out: bool) -> _Island:
     """Return where a walk begins."""
+    if start.stage:
+        return _Island(start.settled, float("inf"))
     if not is_multiplied_out:
         return _Island(start.graph, float("inf"))
     return _Island(start.graph, float("inf"), EXPANSION, WORTH * start.cost)

@@ -1,4 +1,4 @@
-"""How much is done to reduce a graph, for how long, and the stages that come of it.
+"""How much is done to reduce a graph, and for how long.
 
 Times are seconds, or as people write them: 90, "90s", "5m", "1h30m".
 """
@@ -6,14 +6,13 @@ Times are seconds, or as people write them: 90, "90s", "5m", "1h30m".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chainform.display import Displayed
 from chainform.errors import DeriveError
 from chainform.given import Given, double_of, shown
-from chainform.graph import Cost, Graph, cost
+from chainform.search.stages import LARGEST
 
 if TYPE_CHECKING:
     from chainform.passes import Pass
@@ -69,9 +68,6 @@ SINE_COST = 12.0
 MAX_SINE_COST = 1e6
 """The most a sine may cost: costs are sums of floats, in which one more addition has to count."""
 
-LARGEST = 10**18
-"""The largest seed or number of steps."""
-
 DEFAULT_SECONDS = 60.0
 
 
@@ -101,8 +97,9 @@ def effort_of(
 
     In place of an effort, passes may be named: "expand, extract_monomials".
     """
-    passes = () if type(name) is str and name in EFFORTS else _passes(name)
-    if not passes:
+    is_effort = type(name) is str and name in EFFORTS
+    passes = () if is_effort and name != "thesis" else _passes(name)
+    if not is_effort and not passes:
         remedy = f"choices are {', '.join(EFFORTS)}, or passes by name"
         _option("reduce", name).choice(EFFORTS, "effort", remedy)
     if name != "deep" and (budget is not None or steps is not None):
@@ -134,37 +131,3 @@ def _passes(text: str) -> tuple[Pass, ...]:
     from chainform.search.sequence import names_passes, parse_sequence
 
     return parse_sequence(text) if names_passes(text) else ()
-
-
-# --- stages ---------------------------------------------------------------------------------------
-
-Option = float | int | str | None
-
-
-@dataclass(frozen=True, repr=False)
-class Stage(Displayed):
-    """A graph on the way, what it costs, and how long the step to it took."""
-
-    name: str
-    graph: Graph
-    cost: Cost
-    seconds: float = 0.0
-    options: dict[str, Option] = field(default_factory=dict[str, Option])
-
-    def __repr__(self) -> str:
-        return f"<Stage {self.name}: {self.cost}, {self.seconds:.2f} s>"
-
-
-Observer = Callable[[Stage], None]
-Progress = Callable[[int, float, Graph], None]
-"""Called with the number of steps so far, the lowest cost and its graph."""
-
-
-def stage_of(
-    name: str,
-    graph: Graph,
-    seconds: float = 0.0,
-    options: dict[str, Option] | None = None,
-) -> Stage:
-    """Return the stage of a graph, its operations counted."""
-    return Stage(name, graph, cost(graph), seconds, options or {})

@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from time import time
 
-from chainform.algebra import Expansions, Needs, Settler, Sum, Sums, SumSystem, graph_of, substitute
+from chainform.algebra import (
+    Expansions,
+    Needs,
+    Settler,
+    Sum,
+    Sums,
+    SumSystem,
+    Windows,
+    graph_of,
+    substitute,
+)
 from chainform.graph import Graph
 
 _TRIALS = 120
@@ -130,6 +140,8 @@ NOISE = 0.6
 REMAINDER, RESUBSTITUTION = 0.25, 0.25
 """How often a whole sum, and how often a part of one, is written by others."""
 FEW, MANY = (0, 1, 1, 2, 3, 5), (0, 1, 1, 2, 3, 5, 8, 12)
+PAUSE, SHORTEST_PAUSE = 0.7, 50
+"""The steps between two sweeps through all windows, for each sum that there is, and the fewest."""
 _DIGITS = Context(prec=20)
 
 
@@ -182,23 +194,45 @@ class Walk:
         self.remainders = Remainders(system.sums, reach.terms, needs)
         self.settler.settle(resubstitute=True)
         self.best_cost = self.sums.cost
+        self.windows = Windows(system, needs)
+        self._next_sweep = self._pause()
+        self.until: float | None = None
+        """When to stop, by the clock (`time.time`)."""
 
     @property
     def is_at_best(self) -> bool:
         """Whether the sums are those of the lowest cost so far."""
         return self.sums.mark() == 0
 
+    def go_back(self) -> None:
+        """Go back to the lowest cost so far."""
+        self.sums.undo(0)
+
     def best_graph(self) -> Graph:
         """Go back to the lowest cost so far, and return the graph."""
-        self.sums.undo(0)
+        self.go_back()
         return graph_of(self.system)
 
     def go_on(self, steps: int, changes: int, until: float | None = None) -> None:
         """Go on until so many steps, or changes of terms, were made in all, or until a time."""
+        self.until = until
         while self.steps < steps and self.changes < changes:
             if until is not None and time() >= until:
                 return
             self.step()
+
+    def _pause(self) -> int:
+        """Return the steps between two sweeps: more where a sweep takes longer."""
+        return max(SHORTEST_PAUSE, int(PAUSE * len(self.sums.defined())))
+
+    def sweep(self) -> None:
+        """Write windows in fewer operations, as long as there are any."""
+        sums = self.sums
+        self.windows.sweep(self.settler.reduce, self.until)
+        self._next_sweep = self.steps + self._pause()
+        if sums.cost < self.best_cost - 1e-9:
+            self.best_cost = sums.cost
+            sums.forget()
 
     def step(self) -> None:
         """Change something at random; take it back unless it is as good, or nearly."""
@@ -215,6 +249,8 @@ class Walk:
         elif sums.cost < self.best_cost - 1e-9:
             self.best_cost = sums.cost
             sums.forget()
+        if self.steps >= self._next_sweep:
+            self.sweep()
 
     def _disturb(self) -> None:
         rng = self.rng

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -20,19 +20,20 @@ from numpy.typing import NDArray
 from chainform.algebra import Prices, is_same, needs_more
 from chainform.errors import DeriveError, RunError
 from chainform.graph import FLOAT, Graph, evaluate_variables
-from chainform.search.efforts import (
-    DEFAULT_SECONDS,
-    Effort,
-    Observer,
-    Option,
-    Progress,
-    Stage,
-    stage_of,
+from chainform.search.efforts import DEFAULT_SECONDS, Effort
+from chainform.search.fast import (
+    StartGraph,
+    best_starts,
+    best_walk,
+    with_stages,
+    without_collection,
 )
-from chainform.search.fast import best_starts, best_walk, without_collection
+from chainform.search.neighbourhood import Walk
+from chainform.search.stages import LEFT, TAKEN, Observer, Option, Progress, Stage, stage_of
 
 if TYPE_CHECKING:
     from chainform.passes import Pass
+    from chainform.search.thesis import Thesis
 
 
 # --- bounds of rounding errors --------------------------------------------------------------------
@@ -133,16 +134,15 @@ def reduce_graph(
     """
     run = _Run(stage_of(start, graph, seconds), effort, others, observe, progress)
     match effort.name:
-        case "thesis":
-            run.thesis()
         case "fast":
             with without_collection():
                 run.fast()
         case "deep":
             run.deep()
+        case _ if effort.passes:
+            run.steps(effort.passes)
         case _:
-            for step in effort.passes:
-                run.step(step)
+            pass
     return tuple(run.stages)
 
 
@@ -175,6 +175,9 @@ class _Run:
     def _append(self, stage: Stage) -> None:
         if self.stages:
             self._check(stage)
+        self._keep(stage)
+
+    def _keep(self, stage: Stage) -> None:
         self.stages.append(stage)
         if self.observe:
             self.observe(stage)
@@ -184,7 +187,7 @@ class _Run:
         first, fault = self.stages[0].graph, None
         if not is_same(first, stage.graph):
             fault = "changed a value"
-        elif needs_more(first, stage.graph):
+        elif not stage.fate.startswith(LEFT) and needs_more(first, stage.graph):
             fault = "let an output need other inputs"
         if fault is not None:
             raise DeriveError(
@@ -205,29 +208,37 @@ class _Run:
         graph = step(self.stages[-1].graph)
         self._accept(stage_of(name, graph, perf_counter() - start, dict(options)))
 
-    def step(self, step: Pass) -> None:
-        """Run one pass."""
-        # The passes were imported when they were named.
+    def steps(self, passes: Iterable[Pass]) -> None:
+        """Run passes, one after the other."""
+        # These were imported when the passes were named.
         from chainform.search.sequence import sequence_text
-
-        self._step(step.name, step, passes=sequence_text([step]))
-
-    def thesis(self) -> None:
-        """Reduce as in Racković 1996; the stages that compute all outputs are accepted."""
-        # Its passes are imported at its first use: most reductions need none of them.
         from chainform.search.thesis import Thesis
 
-        start = perf_counter()
+        for step in passes:
+            if isinstance(step, Thesis):
+                self._thesis(step)
+            else:
+                self._step(step.name, step, passes=sequence_text([step]))
 
-        def observe(stage: Stage) -> None:
-            nonlocal start
-            if list(stage.graph.outputs) == list(self.stages[0].graph.outputs):
-                self._accept(stage_of(stage.name, stage.graph, perf_counter() - start))
-            elif self.observe:
-                self.observe(stage)
-            start = perf_counter()
+    def _thesis(self, thesis: Thesis) -> None:
+        """Reduce as in Racković 1996; what was tried and left, and parts, are stages as well."""
+        from chainform.search.sequence import sequence_text
+        from chainform.search.thesis import PART_STAGES
 
-        Thesis()(self.stages[0].graph, observe)
+        start = self.stages[-1].graph
+        options: dict[str, Option] = {"passes": sequence_text([thesis])}
+        stages: list[Stage] = []
+        thesis(start, stages.append)
+        # Where nothing was neutral, the initial graph is the one that is there already.
+        is_new = len(stages[0].graph) < len(start) or stages[0].cost != self.stages[-1].cost
+        for stage in stages if is_new else stages[1:]:
+            stage = replace(stage, options=options)
+            if stage.name in PART_STAGES:
+                self._keep(stage)
+            elif stage.fate == TAKEN:
+                self._accept(stage)
+            else:
+                self._append(stage)
 
     def _starts(self) -> list[Graph]:
         """Return the graphs to start from, that of the first stage first."""
@@ -236,19 +247,30 @@ class _Run:
 
     def fast(self) -> None:
         """Take out common parts, then walk a little, from the start that leads farthest."""
-        sine_cost, seed = self.effort.sine_cost, self.effort.seed
+        sine_cost, seed, first = self.effort.sine_cost, self.effort.seed, self.stages[0].graph
         began = perf_counter()
-        starts = best_starts(self._starts(), self.prices)
+        starts = with_stages(best_starts(self._starts(), self.prices), first, self.prices)
         settling = perf_counter() - began
         start, walk = best_walk(starts, self.prices, seed)
+        while len(starts) > 1 and self._spoils(start, walk):
+            starts.remove(start)
+            start, walk = best_walk(starts, self.prices, seed)
         walking = perf_counter() - began - settling
-        if start.graph is not self.stages[0].graph:
-            self._accept(stage_of("choose_start", start.graph, settling - start.seconds))
+        if start.graph is not first:
+            options: dict[str, Option] = {"stage": start.stage} if start.stage else {}
+            seconds = settling - start.seconds
+            self._append(stage_of("choose_start", start.graph, seconds, options))
             settling = start.seconds
-        options: dict[str, Option] = {"sine_cost": sine_cost}
+        options = {"sine_cost": sine_cost}
         self._offer(stage_of("extract_divisors", start.settled, settling, options))
         options = {"steps": walk.steps, "seed": seed, **options}
         self._offer(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
+
+    def _spoils(self, start: StartGraph, walk: Walk) -> bool:
+        """Whether a start, or what came of it, lets rounding errors grow."""
+        first = self.stages[0].graph
+        graphs = (start.graph, start.settled, walk.best_graph())
+        return any(graph is not first and loses_digits(first, graph) for graph in graphs)
 
     def deep(self) -> None:
         """Search for a number of steps, or for a time."""

@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, dataclass, fields
 from typing import Any, cast, get_type_hints
 
+from chainform.display import Displayed
 from chainform.errors import DeriveError, Error
 from chainform.given import Given, listed
 from chainform.passes import PASSES, Pass
+from chainform.search.stages import LARGEST
+from chainform.search.thesis import Thesis
+
+STEPS: dict[str, type[Pass]] = {**PASSES, Thesis.name: Thesis}
+"""Every step that a sequence may name: the passes, and the stages of the thesis as one step."""
 
 _TOKEN = re.compile(
-    r'\s*(?:(-?[0-9]+(?:\.[0-9]+)?)|([A-Za-z_*?][A-Za-z0-9_.*?]*)|("[^"]*")|([()\[\]=,]))'
+    r'\s*(?:(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)|([A-Za-z_*?][A-Za-z0-9_.*?]*)|("[^"]*")|([()\[\]=,]))'
 )
 _WORD = re.compile(r"[A-Za-z_*?][A-Za-z0-9_.*?]*")
 _CONSTANTS = {"true": True, "false": False, "none": None}
@@ -29,7 +35,7 @@ _DEEPEST = 10
 def names_passes(text: str) -> bool:
     """Whether the first word of a text is the name of a pass."""
     first = re.match(r"\s*([a-z_]+)", text) if type(text) is str else None
-    return first is not None and first[1] in PASSES
+    return first is not None and first[1] in STEPS
 
 
 def sequence_text(passes: Sequence[Pass]) -> str:
@@ -54,7 +60,7 @@ def _value_text(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, str):
-        is_plain = _WORD.fullmatch(value) and value not in _CONSTANTS and value not in PASSES
+        is_plain = _WORD.fullmatch(value) and value not in _CONSTANTS and value not in STEPS
         return value if is_plain else f'"{value}"'
     return str(value)
 
@@ -114,8 +120,8 @@ class _Reader:
         return passes
 
     def _step(self, name: str) -> Pass:
-        if name not in PASSES:
-            raise _unknown("pass", name, PASSES)
+        if name not in STEPS:
+            raise _unknown("pass", name, STEPS)
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._fail(f"passes are nested more than {_DEEPEST} deep")
@@ -128,11 +134,11 @@ class _Reader:
                     self._expect(",")
             self._next()
         self.depth -= 1
-        return PASSES[name](**given)
+        return STEPS[name](**given)
 
     def _option(self, name: str, given: dict[str, Any]) -> None:
         option = self._next()
-        known = _options(PASSES[name])
+        known = _options(STEPS[name])
         if option not in known:
             raise _unknown(f"option of {name}", option, known)
         if option in given:
@@ -148,11 +154,11 @@ class _Reader:
             return _CONSTANTS[token]
         if re.fullmatch("-?[0-9]{1,18}", token):
             return int(token)
-        if re.fullmatch(r"-?[0-9]{1,18}\.[0-9]{1,18}", token):
+        if re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]{1,18})?(e[+-]?[0-9]{1,3})?", token):
             return float(token)
         if token.startswith('"'):
             return token[1:-1]
-        if token in PASSES:
+        if token in STEPS:
             return self._step(token)
         if not _WORD.fullmatch(token):
             raise self._fail(f"{token} was not expected as a value")
@@ -169,10 +175,14 @@ class _Reader:
 
 
 def _fitting(name: str, option: str, value: object) -> object:
-    """Return a value if it is of the kind that an option takes."""
-    hint = str(get_type_hints(PASSES[name])[option])
+    """Return a value if it is of the kind and size that an option takes."""
+    hint = str(get_type_hints(STEPS[name])[option])
     if not _fits(hint, value):
         raise DeriveError(f"{_value_text(value)} is not a value for {option}", element=name)
+    limits = _options(STEPS[name])[option].metadata
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        least, most = limits.get("least", 0), limits.get("most", LARGEST)
+        Given(value, f"{name}, {option}", raises=DeriveError).number(least, most)
     return value
 
 
@@ -185,7 +195,7 @@ def _fits(hint: str, value: object) -> bool:
         return isinstance(value, bool) and "bool" in hint
     if isinstance(value, int | float):
         kinds = ("float",) if isinstance(value, float) else ("int", "float")
-        return any(kind in hint for kind in kinds) and value >= 0
+        return any(kind in hint for kind in kinds)
     if value is None:
         return "None" in hint
     return isinstance(value, str) and "str" in hint
@@ -194,3 +204,61 @@ def _fits(hint: str, value: object) -> bool:
 def _unknown(what: str, value: str, choices: Iterable[str]) -> Error:
     remedy = f"choices are {listed(choices)}" if choices else "it takes none"
     return Given(value, value, raises=DeriveError).unknown(what, choices, remedy)
+
+
+# --- what there is to name ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PassOption(Displayed):
+    """An option of a pass: its type and default as a sequence writes them, and what it means."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PassEntry(Displayed):
+    """A pass that a sequence may name."""
+
+    name: str
+    summary: str
+    may_cost_more: bool
+    options: tuple[PassOption, ...]
+
+
+def pass_entries() -> tuple[PassEntry, ...]:
+    """Return every pass and its options, from the fields of their classes."""
+    return tuple(
+        PassEntry(
+            name,
+            (kind.__doc__ or "").partition("\n")[0].rstrip("."),
+            kind.may_cost_more,
+            tuple(_entry(field) for field in _options(kind).values()),
+        )
+        for name, kind in STEPS.items()
+    )
+
+
+def _entry(field: Field[Any]) -> PassOption:
+    given = field.metadata
+    words = _TYPES[str(field.type)]
+    if "choices" in given:
+        words = " or ".join(given["choices"])
+    bounds = [f"{text} {given[key]}" for key, text in _BOUNDS.items() if key in given]
+    words = ", ".join([words, *bounds])
+    return PassOption(field.name, words, _value_text(field.default), given["meaning"])
+
+
+_TYPES = {
+    "bool": "true or false",
+    "int": "whole number",
+    "int | None": "whole number, or none",
+    "float": "number",
+    "str": "word",
+    "tuple[str, ...]": "list of names",
+    "tuple[GraphPass, ...]": "list of passes",
+}
+_BOUNDS = {"least": "at least", "most": "at most"}

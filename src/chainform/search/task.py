@@ -77,6 +77,7 @@ def run(task: SearchTask, report: Report | None = None) -> SearchResult:
         if _is_over(task):
             return SearchResult(task.graph, float("inf"), 0)
         walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, _reach(task))
+    walk.until = task.until
     reporter = _Reporter(walk, report) if report else None
     while walk.steps < task.steps and not _is_over(task):
         walk.temperature = task.temperature * portable_exp(COOLING * walk.steps / task.steps)

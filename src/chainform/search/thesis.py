@@ -1,23 +1,21 @@
-"""The reduction of Racković 1996 (chapter 3), stage by stage, and the operations it prints.
+"""The reduction of Racković 1996 (chapter 3), stage by stage.
 
 First the rotations and axes by themselves: multiply out, use the trigonometric identities, merge
 what is equal, take out monomials, put back. Then the same with the whole, with products of sums
-before the monomials.
-
-`PUBLISHED` has the multiplications and additions after each stage, from Tables 3.3 and 3.4 (Example
-2.1, an arm of six joints) and 4.2 to 4.13 (Example 4.1, a biped of fourteen, standing on one leg).
-The counts are of expressions with nothing shared between them until monomials are taken out.
+before the monomials. Where several ways are tried, every one is a branch with its stages and its
+fate. What the paper prints after each stage is in `published`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from chainform.graph import Cost, Graph, Kind, angle_variables, cheaper_graph, cost, graft
+from chainform.graph import Cost, Graph, Kind, angle_variables, cheaper_graph, graft
 from chainform.passes import (
     DropNeutral,
     DropUnused,
@@ -30,7 +28,7 @@ from chainform.passes import (
     part_of,
     part_top,
 )
-from chainform.search.efforts import Observer, Stage, stage_of
+from chainform.search.stages import LEFT, TAKEN, Observer, Stage, stage_of
 
 PARTS = (("Q_*", "e_*"), ("Q_*", "e_*", "w_*"))
 """The parts that are reduced first: rotations and axes, then the axes seen from each body too."""
@@ -43,6 +41,7 @@ INITIAL_PART = "initial subgraph"
 PART_EXPRESSIONS = "analytic expressions of the subgraph"
 PART_SIMPLIFIED = "simplified expressions of the subgraph"
 NEW_PART = "new subgraph"
+PART_STAGES = (INITIAL_PART, PART_EXPRESSIONS, PART_SIMPLIFIED, NEW_PART)
 NEW_GRAPH = "new graph"
 EXPRESSIONS = "analytic expressions"
 SIMPLIFIED = "simplified expressions"
@@ -52,109 +51,201 @@ FINAL_GRAPH = "final graph"
 
 @dataclass(frozen=True)
 class Thesis:
-    """The paper's reduction with its choices.
+    """Reduce by the stages of Racković 1996; of several ends the cheapest is taken.
 
     `by_parts` and `factoring` select the four cases of Table 3.3. An expression of more than
     `limit` terms, or more than `total` terms in all expressions together, is not formed:
-    definitions stay as they are where they would grow beyond. `sine_cost` is what a sine or cosine
-    that was not there is worth in operations; with 30, Example 2.1 ends with no more of them than
-    in the paper. `degree` is that of the longest monomial taken out in one step.
+    definitions stay as they are where they would grow beyond. With a `sine_cost` of 30, Example 2.1
+    ends with no more sines and cosines than in the paper.
     """
 
-    by_parts: bool = True
-    factoring: bool = True
-    limit: int = 1000
-    total: int = 20_000
-    sine_cost: int = 30
-    degree: int = 2
+    name: ClassVar[str] = "thesis"
+    may_cost_more: ClassVar[bool] = False
+
+    by_parts: bool = field(
+        default=True, metadata={"meaning": "reduce rotations and axes by themselves first"}
+    )
+    factoring: bool = field(
+        default=True,
+        metadata={"meaning": "write sums as products of sums before monomials are taken out"},
+    )
+    limit: int = field(
+        default=1000, metadata={"meaning": "most terms of an expression that is formed", "least": 1}
+    )
+    total: int = field(
+        default=20_000, metadata={"meaning": "most terms of all expressions together", "least": 1}
+    )
+    sine_cost: int = field(
+        default=30, metadata={"meaning": "what a new sine or cosine costs, in operations"}
+    )
+    degree: int = field(
+        default=2,
+        metadata={
+            "meaning": "factors of the longest monomial taken out in one step",
+            "least": 1,
+            "most": 6,
+        },
+    )
 
     def __call__(self, graph: Graph, observe: Observer | None = None) -> Graph:
-        """Return the reduced graph; each stage is shown to `observe`."""
-        run = _Run(self, observe)
-        start = run.show(INITIAL_GRAPH, DropNeutral()(graph))
-        return run.whole(run.parts(start), start)
+        """Return the reduced graph; each stage is shown to `observe`, the result last."""
+        stages = ThesisRun(self, graph).finish()
+        if observe is not None:
+            for stage in stages:
+                observe(stage)
+        return stages[-1].graph
 
 
-def thesis(
-    graph: Graph,
-    observe: Observer | None = None,
-    *,
-    by_parts: bool = True,
-    factoring: bool = True,
-    limit: int = 1000,
-) -> Graph:
-    """Return a graph reduced as in Racković 1996."""
-    return Thesis(by_parts, factoring, limit)(graph, observe)
+class ThesisRun:
+    """One reduction: its stages so far, by number, each with the one that it started from."""
 
-
-class _Run:
-    def __init__(self, options: Thesis, observe: Observer | None) -> None:
+    def __init__(self, options: Thesis, graph: Graph, work: int = MOST_WORK) -> None:
         self.options = options
-        self.observe = observe
+        self.work = work
+        """Products of terms formed in one attempt to multiply out."""
+        self.stages: list[Stage] = []
+        self._sources: list[int] = []
+        self._clock = perf_counter()
+        self._add(INITIAL_GRAPH, DropNeutral()(graph), -1)
 
-    def show(self, name: str, graph: Graph) -> Graph:
-        """Report a stage and return its graph."""
-        if self.observe is not None:
-            self.observe(stage_of(name, graph))
-        return graph
+    def _add(self, name: str, graph: Graph, source: int, branch: str = "", fate: str = "") -> int:
+        """Note a stage, made from another one; return its number."""
+        now = perf_counter()
+        stage = replace(stage_of(name, graph, now - self._clock), branch=branch, fate=fate)
+        self._clock = now
+        self.stages.append(stage)
+        self._sources.append(source)
+        return len(self.stages) - 1
 
-    def parts(self, graph: Graph) -> Graph:
+    # --- expressions --------------------------------------------------------------------
+
+    def expressions(self, most: int | None = None, most_of_part: int | None = None) -> int | None:
+        """Form the expressions of all outputs, the parts first; return the number of the stage.
+
+        None where those of all have more than `most` terms, or those of a part `most_of_part`.
+        """
+        stage = self._parts(most_of_part)
+        return None if stage is None else self._expanded(EXPRESSIONS, stage, "", most)
+
+    def _parts(self, most: int | None) -> int | None:
         """Reduce the rotations and axes and put them back."""
-        if not self.options.by_parts:
-            return graph
-        for number, patterns in enumerate(PARTS):
+        stage, graph = 0, self.stages[0].graph
+        for number, patterns in enumerate(PARTS if self.options.by_parts else ()):
             present = tuple(p for p in patterns if any(fnmatchcase(q, p) for q in graph.quantities))
             if number > 0 and len(present) < len(patterns):
                 break
-            graph = self._part(graph, present, shown=number == 0)
-        return self.show(NEW_GRAPH, graph)
+            top = part_top(graph, present)
+            branch = f"part {', '.join(present) or 'of sines and cosines'}"
+            reduced = self._part(part_of(graph, top), stage, branch, most)
+            if reduced is None:
+                return None
+            stage, graph = reduced, graft(graph, top, self.stages[reduced].graph)
+        return self._add(NEW_GRAPH, graph, 0) if self.options.by_parts else stage
 
-    def _part(self, graph: Graph, patterns: tuple[str, ...], *, shown: bool) -> Graph:
-        show: Callable[[str, Graph], Graph] = self.show if shown else lambda _, graph: graph
-        top = part_top(graph, patterns)
-        part = show(INITIAL_PART, part_of(graph, top))
-        reduced = show(PART_EXPRESSIONS, self._expanded(part))
-        reduced = show(PART_SIMPLIFIED, _after(reduced, TrigIdentities(), MergeEqual()))
-        reduced = show(NEW_PART, ExtractMonomials(self.options.degree)(reduced))
-        return graft(graph, top, reduced)
+    def _part(self, part: Graph, source: int, branch: str, most: int | None) -> int | None:
+        first = self._add(INITIAL_PART, part, source, branch)
+        stage = self._expanded(PART_EXPRESSIONS, first, branch, most)
+        if stage is None:
+            return None
+        simplified = _after(self.stages[stage].graph, TrigIdentities(), MergeEqual())
+        stage = self._add(PART_SIMPLIFIED, simplified, stage, branch)
+        reduced = ExtractMonomials(self.options.degree)(simplified)
+        return self._add(NEW_PART, reduced, stage, branch)
 
-    def whole(self, graph: Graph, start: Graph) -> Graph:
-        """Reduce all expressions together.
+    def _expanded(self, name: str, source: int, branch: str, most: int | None) -> int | None:
+        """Multiply out, as far as the expressions stay within the limits."""
+        graph = self.stages[source].graph
+        total, results = self.options.total, len(graph.output_variables())
+        limit = min(self.options.limit, LONGEST * total // max(results, 1))
+        while True:
+            step = Expand(trig=True, limit=limit, beyond="stop", work=self.work)
+            expanded = step(graph)
+            terms = live_terms(expanded)
+            if most is not None and terms > most:
+                return None
+            if terms <= total or limit <= 1:
+                return self._add(name, expanded, source, branch)
+            tried = ", ".join(part for part in (branch, f"at most {limit} terms each") if part)
+            self._add(name, expanded, source, tried, f"{LEFT}: {terms} terms in all")
+            limit //= 4
+
+    # --- ends ---------------------------------------------------------------------------
+
+    def finish(self) -> list[Stage]:
+        """Reduce all expressions together and return the stages, that of the result last.
 
         Shorter expressions do not always end in a cheaper graph: sums of angles take sharing
         away, and a graph that came from a good recursion is cheaper than anything that is made
         of its expressions. So the cheapest of these ends is chosen, the fewest calls among equals.
         """
-        expressions = self.show(EXPRESSIONS, self._expanded(graph))
-        identities = TrigIdentities(sine_cost=self.options.sine_cost)
-        simplified = self.show(SIMPLIFIED, _after(expressions, identities, MergeEqual()))
-        ends = [self._formed(simplified, shown=True)]
-        if _calls(simplified) > _calls(expressions) and _is_multiplied_out(expressions):
-            plain = _after(expressions, TrigIdentities(new_angles=False), MergeEqual())
-            ends.append(self._formed(plain, shown=False))
-        ends.append(self._formed(MergeEqual()(cheaper_graph(graph, start)), shown=False))
-        best = min(ends, key=_grade)
-        return self.show(FINAL_GRAPH, DropUnused(keep_quantities=True)(best))
+        known = [n for n, stage in enumerate(self.stages) if stage.name == EXPRESSIONS]
+        start = known[-1] if known else self.expressions()
+        assert start is not None
+        ends = [self._with_identities(start, "new angles", angles="collected")]
+        if self._adds_calls(start) and is_multiplied_out(self.stages[start].graph):
+            ends.append(self._with_identities(start, "given angles", angles="kept"))
+        ends.append(self._without_expressions())
+        return self._chosen(ends)
 
-    def _formed(self, graph: Graph, *, shown: bool) -> Graph:
-        """Return the graph of computation of some expressions."""
+    def _with_identities(self, start: int, branch: str, *, angles: str) -> int:
+        """Use the identities on expressions, with or without new sums of angles, to the end."""
+        identities = TrigIdentities(sine_cost=self.options.sine_cost, angles=angles)
+        simplified = _after(self.stages[start].graph, identities, MergeEqual())
+        return self._formed(self._add(SIMPLIFIED, simplified, start, branch), simplified, branch)
+
+    def _adds_calls(self, start: int) -> bool:
+        """Whether the identities brought sines or cosines that were not there."""
+        simplified = next(stage for stage in self.stages if stage.name == SIMPLIFIED)
+        return _calls(simplified.cost) > _calls(self.stages[start].cost)
+
+    def _without_expressions(self) -> int:
+        """Reduce the graph as it is, with the parts put back or as it came, whichever is less."""
+        graphs = [n for n, stage in enumerate(self.stages) if stage.name == NEW_GRAPH]
+        first, last = self.stages[0].graph, graphs[-1] if graphs else 0
+        source = 0 if cheaper_graph(self.stages[last].graph, first) is first else last
+        branch = f"without expressions, from the {self.stages[source].name}"
+        return self._formed(source, MergeEqual()(self.stages[source].graph), branch)
+
+    def _formed(self, source: int, graph: Graph, branch: str) -> int:
+        """Make the graph of computation of some expressions; return its number."""
         if self.options.factoring:
             graph = _after(graph, FactorProducts(), MergeEqual(scale=True))
-            if shown:
-                self.show(FACTORED, graph)
+            source = self._add(FACTORED, graph, source, branch)
         monomials = ExtractMonomials(self.options.degree)
-        return _after(graph, monomials, MergeEqual(scale=True))
+        return self._add(
+            FINAL_GRAPH, _after(graph, monomials, MergeEqual(scale=True)), source, branch
+        )
 
-    def _expanded(self, graph: Graph) -> Graph:
-        """Multiply out, as far as the expressions stay within the limits."""
-        total, results = self.options.total, len(graph.output_variables())
-        limit = min(self.options.limit, LONGEST * total // max(results, 1))
-        while True:
-            step = Expand(trig=True, limit=limit, beyond="stop", work=MOST_WORK)
-            expanded = step(graph)
-            if _live_terms(expanded) <= total or limit <= 1:
-                return expanded
-            limit //= 4
+    def _chosen(self, ends: list[int]) -> list[Stage]:
+        """Return the stages with their fates, the best end last."""
+        best = min(ends, key=lambda end: _grade(self.stages[end].cost))
+        taken = {best}
+        while (source := self._sources[min(taken)]) >= 0:
+            taken.add(source)
+        if any(self.stages[number].name == NEW_GRAPH for number in taken):
+            taken.update(n for n, stage in enumerate(self.stages) if stage.name in PART_STAGES)
+        order = [n for n in range(len(self.stages)) if n != best] + [best]
+        place = {number: position for position, number in enumerate(order)}
+        stages: list[Stage] = []
+        for number in order:
+            stage, source = self.stages[number], self._sources[number]
+            fate = stage.fate or (TAKEN if number in taken else LEFT)
+            if number in ends and number != best:
+                fate = _why_left(stage.cost, self.stages[best].cost)
+            back = place[number] - place[source] if source >= 0 else 1
+            stages.append(replace(stage, fate=fate, back=back))
+        final = DropUnused(keep_quantities=True)(stages[-1].graph)
+        stages[-1] = stages[-1].with_graph(final)
+        return stages
+
+
+def _why_left(other: Cost, best: Cost) -> str:
+    (more, calls), (least, fewest) = _grade(other), _grade(best)
+    if more > least:
+        return f"{LEFT}: {more - least} operations more"
+    if calls > fewest:
+        return f"{LEFT}: {calls - fewest} sines and cosines more"
+    return f"{LEFT}: no cheaper"
 
 
 def _after(graph: Graph, *passes: Pass) -> Graph:
@@ -163,12 +254,13 @@ def _after(graph: Graph, *passes: Pass) -> Graph:
     return graph
 
 
-def _live_terms(graph: Graph) -> int:
+def live_terms(graph: Graph) -> int:
+    """Return the terms of all definitions that the outputs need."""
     needed = graph.cone(graph.output_variables())
     return int(np.diff(graph.term_start)[needed].sum())
 
 
-def _is_multiplied_out(graph: Graph) -> bool:
+def is_multiplied_out(graph: Graph) -> bool:
     """Whether no output is made of sums any more, but of inputs and calls only."""
     results = graph.output_variables()
     needed = graph.cone(results)
@@ -178,123 +270,9 @@ def _is_multiplied_out(graph: Graph) -> bool:
     return not bool(np.any(graph.kind[used] == Kind.COMPUTED))
 
 
-def _calls(graph: Graph) -> int:
-    count = cost(graph)
+def _calls(count: Cost) -> int:
     return count.sin + count.cos
 
 
-def _grade(graph: Graph) -> tuple[int, int]:
-    count = cost(graph)
-    return count.multiplications + count.additions, count.sin + count.cos
-
-
-# --- what the paper prints ------------------------------------------------------------------------
-
-Count = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class PublishedStage:
-    """One stage: the paper's multiplications and additions, if it has them, and ours."""
-
-    stage: str
-    published: Count | None
-    ours: Cost
-
-
-def _case(*counts: Count | None) -> dict[str, Count]:
-    return {stage: count for stage, count in zip(_STAGES, counts, strict=True) if count}
-
-
-_STAGES = (
-    INITIAL_GRAPH,
-    INITIAL_PART,
-    PART_EXPRESSIONS,
-    PART_SIMPLIFIED,
-    NEW_PART,
-    NEW_GRAPH,
-    EXPRESSIONS,
-    SIMPLIFIED,
-    FACTORED,
-    FINAL_GRAPH,
-)
-PUBLISHED: dict[str, dict[str, Count]] = {
-    "example_2_1": _case(
-        (10268, 6166),
-        (768, 382),
-        (543, 191),
-        (60, 14),
-        (43, 14),
-        (9544, 5798),
-        (931, 310),
-        (442, 174),
-        (328, 138),
-        (140, 107),
-    ),
-    "example_4_1": _case(
-        (95219, 58951),
-        (4738, 2407),
-        (69356, 8996),
-        (2144, 596),
-        (387, 206),
-        (67773, 39423),
-        (802859, 109643),
-        (391417, 30374),
-        None,
-        (30607, 24008),
-    ),
-    "example_4_1_chain_1": _case(
-        (30247, 18435),
-        (2172, 1094),
-        (19848, 2629),
-        (444, 137),
-        (138, 57),
-        (15454, 8366),
-        (35828, 12869),
-        (16002, 6406),
-        None,
-        (3287, 3270),
-    ),
-    "example_4_1_chain_2": _case(
-        (41315, 25434),
-        (2198, 1110),
-        (24088, 3151),
-        (272, 92),
-        (104, 42),
-        (29030, 17079),
-        (107440, 33547),
-        (43073, 17938),
-        None,
-        (12021, 10653),
-    ),
-    "example_4_1_chain_3": _case(
-        (29837, 18363),
-        (2198, 1110),
-        (24088, 3151),
-        (496, 156),
-        (164, 78),
-        (23418, 13824),
-        (392500, 87905),
-        (163632, 45199),
-        None,
-        (15299, 9326),
-    ),
-}
-"""Operations by case and stage: Tables 3.4, 4.2 to 4.4 and 4.13, 4.5 to 4.8, 4.9, 4.10 and 4.12.
-
-The biped as a whole was not reduced to the end; its last figure is the sum of the three chains. The
-expressions of the biped and of its first chain are printed with the closure matrix B.
-"""
-TABLE_3_3: dict[tuple[bool, bool], tuple[int, int, int, int]] = {
-    (False, False): (260, 177, 13, 13),
-    (False, True): (218, 138, 13, 13),
-    (True, False): (196, 135, 7, 7),
-    (True, True): (140, 107, 7, 7),
-}
-"""Multiplications, additions, sines and cosines of Example 2.1, by (by_parts, factoring)."""
-
-
-def comparison(case: str, stages: Iterable[Stage]) -> list[PublishedStage]:
-    """Return the stages of a reduction next to what the paper has for a case."""
-    published = PUBLISHED[case]
-    return [PublishedStage(stage.name, published.get(stage.name), stage.cost) for stage in stages]
+def _grade(count: Cost) -> tuple[int, int]:
+    return count.multiplications + count.additions, _calls(count)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
+    from chainform.simulation.batch import run_batch
     from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
+    from chainform.simulation.cases import Cases, cases_of
     from chainform.simulation.equations.assembly import (
         CLOSED,
         Mobility,
@@ -36,35 +38,53 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
-    from chainform.simulation.equations.motion_laws import graph_of_laws
+    from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
         check_fixed,
         parameters_of,
         with_unknowns,
         without_values,
     )
+    from chainform.simulation.equations.spline import (
+        MOTION_FIELDS,
+        known_rates,
+        spline_through,
+        table_columns,
+        table_spline,
+    )
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
-    from chainform.simulation.files.formats import FORMS, form_of, made_of_file, write_record
+    from chainform.simulation.files.formats import (
+        FORMS,
+        form_of,
+        made_of_file,
+        motion_file,
+        write_record,
+    )
     from chainform.simulation.files.mechanism_source import origin_of
     from chainform.simulation.files.record import ResultRecord, columns_of
-    from chainform.simulation.files.scenario import Scenario, is_mechanism_file
+    from chainform.simulation.files.scenario import Scenario, is_mechanism_file, scenario_of
+    from chainform.simulation.files.sections import DriveSection
     from chainform.simulation.interface import simulate, simulate_batch
     from chainform.simulation.machine.method import Solver
     from chainform.simulation.problem import Problem, System
     from chainform.simulation.problem_options import ProblemOptions
     from chainform.simulation.quantities import check_output
     from chainform.simulation.run import Run
+    from chainform.simulation.solvers import settings_of
 
 __all__ = [
     "CLOSED",
     "FORMS",
+    "MOTION_FIELDS",
     "Barrier",
     "Barriers",
     "BatchInterrupted",
     "BatchRun",
+    "Cases",
     "ConstraintResiduals",
     "Contact",
+    "DriveSection",
     "EquationBuilder",
     "Event",
     "EventRecord",
@@ -86,6 +106,7 @@ __all__ = [
     "System",
     "assemble",
     "barriers_of",
+    "cases_of",
     "check_fixed",
     "check_output",
     "columns_of",
@@ -97,15 +118,24 @@ __all__ = [
     "initial_rest",
     "initial_state",
     "is_mechanism_file",
+    "known_rates",
     "made_of_file",
+    "motion_file",
+    "motion_name",
     "mobility",
     "needs_runs",
     "origin_of",
     "parameters_of",
     "rank_of",
     "rest_names",
+    "run_batch",
+    "scenario_of",
+    "settings_of",
     "simulate",
     "simulate_batch",
+    "spline_through",
+    "table_columns",
+    "table_spline",
     "tables_of",
     "values_along",
     "whole_states",

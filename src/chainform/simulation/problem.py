@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.display import Displayed
-from chainform.given import argument
+from chainform.errors import RunError
+from chainform.given import Given, argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
@@ -50,6 +51,7 @@ from chainform.simulation.equations.parameters import (
 from chainform.simulation.equations.times import span_of
 from chainform.simulation.execution import RunHeader, run_motion
 from chainform.simulation.files.about import END, About, digests_of, has_functions
+from chainform.simulation.files.formats import motion_file
 from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.machine.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
@@ -110,6 +112,7 @@ class Problem(Displayed):
             mechanism = read(cast("str", mechanism))
         whole: dict[str, Any] = {**dict.fromkeys(NAMES), **DEFAULTS, **given}
         whole |= {name: tables_of(whole[name]) for name in ("events", "stops", "contacts")}
+        whole["motion"] = motion_of(whole["motion"], mechanism)
         argument("energy_balance", whole["energy_balance"]).flag()
         if whole["code_cache"] is not None:
             CodeCache(whole["code_cache"])
@@ -219,6 +222,38 @@ class Problem(Displayed):
         return replace(about, scenario=self.scenario.text, title=self.scenario.name)
 
 
+def motion_of(given: Any, mechanism: Mechanism) -> Any:
+    """Return a prescribed motion: laws as they are, those of runs as tables of numbers with rates.
+
+    A run, or its file, prescribes all coordinates; as the law of a coordinate it prescribes this.
+    """
+    run: Any = given
+    if isinstance(given, str | PathLike):
+        run = Run.load(motion_file(cast("str", given)))
+    laws: Any = dict.fromkeys(mechanism.coordinates, run) if isinstance(run, Run) else run
+    if not isinstance(laws, Mapping):
+        return laws
+    each = cast("Mapping[str, Any]", laws).items()
+    return {name: _table(name, x) if isinstance(x, Run) else x for name, x in each}
+
+
+def _table(name: str, run: Run) -> dict[str, Any]:
+    """Return the motion of a coordinate in a run."""
+    known = run.mechanism
+    column = Given(name, "motion", raises=RunError).choice(
+        known.coordinates, "coordinate of the run"
+    )
+    if known.nq != known.nv:
+        raise RunError(
+            "with a quaternion the rates are no derivatives of the coordinates",
+            element=f"motion, {name}",
+            remedy='give numbers: {"t": run.t, "values": ..., "smoothing": 0}',
+        )
+    k = known.coordinates.index(column)
+    parts = {"values": run.q, "rates": run.qd, "accelerations": run.qdd}
+    return {"t": run.t} | {part: array[:, k] for part, array in parts.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Conditions:
     """Parameters with their values, and efforts, events, controllers and contacts under them."""
@@ -298,6 +333,15 @@ class System(Displayed):
             opened=conditions.barriers.opened,
         )
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digests of all that decides how a motion goes, which its run has as `about.given`."""
+        return self._digests(self._first(None, None, None))
+
+    def _digests(self, first: Mapping[str, Any]) -> dict[str, str]:
+        given = self.problem.given(self.conditions.given.values)
+        return digests_of({**given, **self._exact(first)})
+
     def _first(self, q0: Any, qd0: Any, x0: Any) -> dict[str, Any]:
         """Return the state at the start as it was given."""
         options = self.problem.options
@@ -310,8 +354,7 @@ class System(Displayed):
     ) -> tuple[StartState, Remarks, dict[str, str]]:
         """Return where the motion begins, remarks on it, and digests of all that decides it."""
         problem, moving = self.problem, self.conditions.given.mechanism
-        given = problem.given(self.conditions.given.values)
-        digests = digests_of({**given, **self._exact(first)})
+        given, digests = problem.given(self.conditions.given.values), self._digests(first)
         if resume is None:
             return *self._begin(first, p), digests
         named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from os import PathLike
 from typing import Any, TypedDict
 
 from chainform.errors import RunError
@@ -12,6 +13,7 @@ from chainform.simulation.equations.efforts import Forces
 from chainform.simulation.equations.events import Event
 from chainform.simulation.equations.parameters import FoundForces
 from chainform.simulation.machine.method import Solver
+from chainform.simulation.run import Run
 
 
 class ProblemOptions(TypedDict, total=False):
@@ -25,7 +27,7 @@ class ProblemOptions(TypedDict, total=False):
     t_eval: Any
     forces: Forces | None
     signals: Forces | None
-    motion: Mapping[str, Any] | None
+    motion: Mapping[str, Any] | Run | str | PathLike[str] | None
     unknowns: Mapping[str, Any] | FoundForces | None
     controllers: Mapping[str, Any] | None
     fixed: Sequence[str] | None

@@ -33,6 +33,7 @@ from chainform.simulation.files.run_record import (
     STATES,
     event_data,
     event_record,
+    forces_in,
     known_run,
     mechanism_in,
     pushes_in,
@@ -61,10 +62,9 @@ USUAL = ("energy", "x")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(Displayed):
-    """A motion: states at times, and what follows from them.
+    """A motion: states at times, from which accelerations, energy and reactions follow when read.
 
-    `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts by laws and
-    functions. `events` are those on the way. Accelerations, energy, reactions follow when read.
+    The shapes: `t` (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): efforts by laws and functions.
     """
 
     mechanism: Mechanism
@@ -111,8 +111,7 @@ class Run(Displayed):
         if self.equations is not None:
             values = self._values_in(self.equations)
             return self.equations.bind(values, keep_free=True) if values else self.equations
-        without = self.about.without
-        return derive(self.mechanism, ["forward_dynamics"], without=without)
+        return derive(self.mechanism, ["forward_dynamics"], without=self.about.without)
 
     @cached_property
     def qdd(self) -> Array:
@@ -310,7 +309,8 @@ class Run(Displayed):
         """Return outputs of the equations at all times, each (m, ...)."""
 
         def states(group: str) -> Array | None:
-            value: Array | None = getattr(self, group, None)
+            forces = forces_in(self.computed, self.mechanism.unknowns)
+            value: Array | None = forces if group == "force" else getattr(self, group, None)
             return None if value is None or len(value) != len(self.t) else value
 
         return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)

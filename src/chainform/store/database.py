@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, select
 
 from chainform.errors import StoreError
-from chainform.graph import LIMIT, Expansion, Graph, expansion_text
+from chainform.given import argument
+from chainform.graph import ANGLES, LIMIT, Expansion, Graph, expansion_text
 from chainform.store import expansions, schema
 from chainform.store.connection import Connection, query_rows
 from chainform.store.driver_errors import damaged
@@ -197,17 +198,16 @@ class Database(Repository):
         reference: str,
         quantity: str,
         *others: Candidate,
-        trig: bool = True,
-        split_angles: bool = True,
+        angles: str = "split",
         limit: int | None = LIMIT,
     ) -> dict[str, str]:
         """Return the analytic expression of each entry of a quantity, by label, and store it.
 
-        More than `limit` terms are an error; None means that there is no limit.
+        `angles` says how sums of angles are written, one of ANGLES. More than `limit` terms are an
+        error; None means that there is no limit.
         The terms and factors stay in the tables `expanded_terms` and `expanded_factors`.
         """
-        options = {"trig": bool(trig), "split_angles": bool(split_angles)}
-        form = expansions.form_name(**options)
+        form = argument("angles", angles).choice(ANGLES)
         with self._reading(reference) as (transaction, revision):
             entries = find_entries(transaction, revision.graph, ((quantity, ()), *others))
             variables = sorted(set(entries.values()))
@@ -215,7 +215,7 @@ class Database(Repository):
             absent = [v for v in variables if v not in texts]
             graph = load_graph(self.connection, transaction, revision) if absent else None
         if graph is not None:
-            found = expansions.expanded(graph, absent, **options, limit=limit)
+            found = expansions.expanded(graph, absent, form, limit)
             texts |= {v: expansion_text(expansion) for v, expansion in found.items()}
             # Who asks for an expression gets it, stored or not: others may hold the database, the
             # disk may be full, the user may have no right to write.

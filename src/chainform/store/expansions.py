@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Table, delete, func, insert, select, text
 
 from chainform.errors import RunError
-from chainform.graph import LIMIT, Expansion, Graph, expansion_text
-from chainform.graph import expand as expand_graph
+from chainform.graph import ANGLES, LIMIT, Expansion, Graph, expansion_text
 from chainform.store import schema
 from chainform.store.rows import double, exact, insert_rows
 from chainform.store.schema import Transaction
@@ -24,37 +23,19 @@ TEXT = (
 )
 
 
-def form_name(*, trig: bool, split_angles: bool) -> str:
-    """Return the name under which a form of the expansion is stored."""
-    return f"{'trig' if trig else 'plain'}{' split' if split_angles else ''}"
-
-
-def form_options(form: str) -> dict[str, bool]:
-    """Return what a name of a form stands for."""
-    return {"trig": form.startswith("trig"), "split_angles": form.endswith(" split")}
-
-
-def is_form(form: object) -> bool:
-    """Tell whether this is the name of a form."""
-    return isinstance(form, str) and form_name(**form_options(form)) == form
-
-
 def expression_hash(expression: str) -> str:
     """Return the hash by which a stored expression is known to be whole."""
     return hashlib.sha256(expression.encode()).hexdigest()
 
 
 def expanded(
-    graph: Graph,
-    variables: list[int],
-    *,
-    trig: bool,
-    split_angles: bool,
-    limit: int | None = LIMIT,
+    graph: Graph, variables: list[int], form: str, limit: int | None = LIMIT
 ) -> dict[int, Expansion]:
-    """Return the expansions of some variables, made in memory by exact polynomials."""
-    form = {"trig": trig, "split_angles": split_angles}
-    found = expand_graph(graph, variables, **form, limit=limit)
+    """Return variables multiplied out in a form of ANGLES, by variable; without brackets."""
+    # Exact arithmetic takes long to import; what is stored is read without it.
+    from chainform.algebra import formulas
+
+    found = formulas(graph, variables, angles=form, brackets=False, limit=limit)
     return dict(zip(variables, found, strict=True))
 
 
@@ -161,7 +142,7 @@ def _expected(
     Those that cannot be made within the limit of terms are left out.
     """
     found: dict[tuple[int, str], Expansion] = {}
-    for form in sorted({form for _, form in keys if is_form(form)}):
+    for form in sorted({form for _, form in keys if form in ANGLES}):
         variables = sorted(
             v for v, other in keys if other == form and isinstance(v, int) and 0 <= v < len(graph)
         )
@@ -169,7 +150,7 @@ def _expected(
             if all((v, form) in found for v in chosen):
                 continue
             with suppress(RunError):
-                made = expanded(graph, chosen, **form_options(form), limit=limit)
+                made = expanded(graph, chosen, form, limit)
                 found |= {(v, form): expansion for v, expansion in made.items()}
     return found
 

@@ -87,14 +87,23 @@ def seal_runs(transaction: Transaction) -> None:
             transaction.execute(text("UPDATE runs SET hash = :hash WHERE id = :key"), values)
 
 
-STEPS: Mapping[int, Step] = {2: seal_revisions, 3: seal_runs}
+def remove_expressions(transaction: Transaction) -> None:
+    """Version 4: the form of an expression is `kept`, `split` or `collected`.
+
+    Expressions are made anew when they are wanted.
+    """
+    for table in ("expanded_factors", "expanded_terms", "expansions"):
+        transaction.exec_driver_sql(f"DELETE FROM {table}")
+
+
+STEPS: Mapping[int, Step] = {2: seal_revisions, 3: seal_runs, 4: remove_expressions}
 """What makes each version out of the one before it; the first version needs nothing."""
 
 
 # --- versions ------------------------------------------------------------------------------------
 
 
-VERSION = 3
+VERSION = 4
 """The version of the tables in `schema.py`."""
 
 APPLICATION = 0x6368666D

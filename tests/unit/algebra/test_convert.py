@@ -177,3 +177,13 @@ def test_differences_of_angles_are_offered_at_their_price() -> None:
         assert is_same(graph, after)
         point = {"q": Angle.from_tangent(2), "p": Angle.from_tangent(3), "x": 5}
         check_kept(graph, after, point)
+
+
+def test_quantities_that_no_output_needs_are_left_out() -> None:
+    builder = Builder()
+    x, y = builder.input("x", "parameter", 0), builder.input("y", "parameter", 1)
+    (needed,) = builder.quantity("needed", (1,), [("n", x * y + x)])
+    builder.quantity("spare", (1,), [("s", x * x + y)])
+    builder.output("r", (), [("r", needed * needed + y)])
+    graph = graph_of(system_of(builder.finish()))
+    assert list(graph.quantities) == ["needed"]

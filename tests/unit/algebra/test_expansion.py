@@ -23,7 +23,7 @@ def named(system: SumSystem, variable: int) -> str:
     v = system.origin[variable]
     if not graph.call[v]:
         return graph.names[v]
-    (monomial,) = expand(graph, [v], split_angles=False)[0].as_dict()
+    (monomial,) = expand(graph, [v], angles="kept")[0].as_dict()
     return monomial[0][0]
 
 
@@ -42,7 +42,7 @@ def check_expansions(graph: Graph) -> None:
     system = system_of(graph)
     expansions = Expansions(system.sums, 10_000)
     wanted = [v for v in system.origin.values() if system.sums.terms[system.to_sums[v]] is not None]
-    for v, expected in zip(wanted, expand(graph, wanted, split_angles=False), strict=True):
+    for v, expected in zip(wanted, expand(graph, wanted, angles="kept"), strict=True):
         terms = expansions.of(system.to_sums[v])
         assert terms is not None
         assert plain(system, terms) == expected.as_dict()

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.algebra.dependencies import groups_needed, needs_more
+from chainform.algebra import system_of
+from chainform.algebra.dependencies import Needs, groups_needed, needs_more
 from chainform.graph import Builder
 from zoo import random_tree
 
@@ -72,3 +73,21 @@ def test_groups_are_found_through_sums_and_calls() -> None:
     builder.output("c", (1,), [("c", builder.number(3))])
     found = groups_needed(builder.finish())
     assert found == {"a": {"q", "parameter"}, "b": {"q", "qd"}, "c": set()}
+
+
+def test_a_sum_needs_what_its_terms_need() -> None:
+    builder = Builder()
+    q, qd = builder.input("q1", "q", 0), builder.input("qd1", "qd", 0)
+    moving = builder.keep(q * qd + q)
+    builder.output("one", (), [("one", moving + moving * q)])
+    builder.output("two", (), [("two", q * q + 1)])
+    system = system_of(builder.finish())
+    needs, found = Needs(system), {}
+    for name, block in system.graph.outputs.items():
+        found[name] = needs.of(system.to_sums[block.variables[0]])
+    given = [needs.of(system.to_sums[system.graph.input_variable(name)]) for name in ("q1", "qd1")]
+    assert given[0] & given[1] == 0 != given[0]
+    assert found == {"one": given[0] | given[1], "two": given[0]}
+    one, two = (system.to_sums[system.graph.outputs[name].variables[0]] for name in found)
+    assert needs.allow(one, two)
+    assert not needs.allow(two, one)

@@ -18,7 +18,7 @@ from chainform.algebra import is_same
 from chainform.algebra.finite_field import LONG, SHORT, SPARE, Field, rational, residues
 from chainform.graph import Builder, Graph, Scalar, graph_text, parse_graph
 from chainform.search import effort_of, reduce_graph
-from chainform.search.thesis import thesis
+from chainform.search.thesis import Thesis
 from reductions import moving_graph
 from strategies import ALL, Program, examples, programs
 from zoo import reference
@@ -249,7 +249,7 @@ def test_a_reduced_mechanism_is_the_same_and_another_is_not() -> None:
     outputs = ["mass_matrix", "gravity", "inverse_dynamics"]
     graph = cf.derive(mechanism, outputs).graph
     assert is_same(graph, cf.derive(mechanism, outputs, formulation="closed_form").graph)
-    assert is_same(graph, thesis(graph))
+    assert is_same(graph, Thesis()(graph))
     payload = mechanism.with_payload(mechanism.segments[-1].name, "0.000001", [0, 0, 0])
     assert not is_same(graph, cf.derive(payload, outputs).graph)
 

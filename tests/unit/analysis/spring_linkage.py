@@ -25,17 +25,28 @@ def same_sets(one: Array, other: Array, margin: float = 1e-8) -> bool:
     return bool(gaps.min(axis=0).max() < margin and gaps.min(axis=1).max() < margin)
 
 
+def drawn_lengths(seed: int) -> tuple[float, ...]:
+    """Return lengths a, b, c, d of a linkage that closes, and has no flat pose."""
+    rng = np.random.default_rng(seed)
+    while True:
+        lengths = rng.uniform(0.15, 0.8, 4).round(2)
+        signs = np.array([[1, 1, 1, -1], [1, 1, -1, 1], [1, -1, 1, 1], [-1, 1, 1, 1]])
+        signs = np.vstack([signs, [[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]]])
+        if np.abs(signs @ lengths).min() > 0.02 and 2 * lengths.max() < lengths.sum():
+            return tuple(lengths.tolist())
+
+
 class FourBar:
-    """A crank-rocker with weight, and a spring of no length from a coupler point to the ground.
+    """A linkage with weight, and a spring of no length from a coupler point to the ground.
 
     With x = exp(i crank), y = exp(i coupler), both absolute, the loop and the energy are sums of
     x, y, x/y and their inverses. `resultant` eliminates y, so that the equilibria are roots of a
     polynomial in x on the unit circle. Nothing of this uses the product.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, lengths: tuple[float, ...] = (0.2, 0.5, 0.4, 0.6)) -> None:
         rng = np.random.default_rng(seed)
-        self.a, self.b, self.c, self.d = 0.2, 0.5, 0.4, 0.6
+        self.a, self.b, self.c, self.d = lengths
         self.masses = rng.uniform(0.1, 1.0, 3).round(3)
         self.stiffness = round(float(rng.uniform(20, 80)), 1)
         self.point = rng.uniform(-0.3, 0.5, 2).round(3)

@@ -75,6 +75,48 @@ def test_smaller_arms() -> None:
     check(chain([(R, Z, [0, 0, 0]), (R, Y, [0, 0, 0]), (R, Z, [0, 0, 0])]), "tip", "rotation")
     check(planar(2), "tip", "position")
     check(planar(3), "tip")
+    check(chain([(R, X, [0, 0, 0]), (R, Z, [0, 0, 0])], [0, "0.25", 0]), "tip", "position")
+    check(chain([(R, Z, [0, 0, 0]), (R, X, ["0.1", "0.3", 0])]), "tip", "position")
+
+
+@pytest.mark.parametrize("method", ["newton", "closed_form"])
+def test_a_singular_target_has_its_branches(method: str) -> None:
+    """Stretched, the two branches of an arm are one, and no freedom is left."""
+    for reach in (1.0, 0.6):
+        q = [[0.7, 0.0], [0.7, np.arccos((reach**2 - 0.5) / 0.5)]][reach < 1]
+        tip = poses(stretched(), "tip", np.array(q))[:3, 3]
+        targets = {"tip": {"position": tip.tolist()}}
+        found = cf.inverse_kinematics(stretched(), targets, method=method, branches="all")
+        assert len(found) == (1 if reach == 1 else 2)
+        assert bool(found["singular_value"].max() < 1e-4) is (reach == 1)
+        assert ("singular at target 1" in str(found.report)) is (reach == 1)
+        one = cf.inverse_kinematics(stretched(), targets, method=method)
+        assert one.facts["freedoms"] == 0
+
+
+def test_a_target_has_a_branch_where_the_first_angle_that_serves_leads_nowhere() -> None:
+    """The last axis is parallel to three others: any angle serves, but not all let these reach."""
+    joints = [
+        (R, [0, 0, -1], ["0.75", "-0.5", "-0.75"]),
+        (R, X, ["-0.25", "0.5", 0]),
+        (R, X, [0, "0.75", "-0.5"]),
+        (R, X, [0, "-0.25", "0.5"]),
+        (R, [0, -1, 0], [0, 0, 0]),
+        (R, Z, [0, "0.5", 0]),
+    ]
+    arm = chain(joints, [1, 0, 0])
+    T = poses(arm, "tip", np.pi / 2 * np.array([-1, 0, 2, 1, 1, -2]))
+    found = cf.inverse_kinematics(arm, {"tip": T}, method="closed_form", branches="all")
+    assert len(found)
+    assert np.abs(poses(arm, "tip", found["q"]) - T).max() < 1e-10
+
+
+def stretched() -> cf.Mechanism:
+    """Return an arm of two links of 0.5 m in a plane."""
+    builder = cf.Mechanism.builder("links")
+    builder.segment("upper", axis="z", mass=1)
+    builder.segment("fore", parent="upper", axis="z", position=["0.5", 0, 0], mass=1)
+    return builder.frame("tip", "fore", point=["0.5", 0, 0]).build()
 
 
 def test_published_arms() -> None:

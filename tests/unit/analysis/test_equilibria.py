@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import assemble, simulate
-from unit.analysis.spring_linkage import FourBar, same_sets, wrapped
+from unit.analysis.spring_linkage import FourBar, drawn_lengths, same_sets, wrapped
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -21,15 +21,22 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 # --- a four-bar with a spring, and all equilibria by algebra -------------------------------------
 
 
-@pytest.mark.parametrize("seed", [38, 0, 9, 22, 26, 1, 2, 3])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(pytest.param((seed, None), id=str(seed)) for seed in (38, 0, 9, 22, 26, 1, 2, 3)),
+        *(pytest.param((seed, seed), id=f"lengths {seed}") for seed in (3, 23, 58, 0, 1)),
+    ],
+)
 def test_all_equilibria_of_a_four_bar_with_a_spring_are_the_real_roots_of_its_polynomial(
-    seed: int,
+    given: tuple[int, int | None],
 ) -> None:
-    bar = FourBar(seed)
+    seed, lengths = given
+    bar = FourBar(seed) if lengths is None else FourBar(seed, drawn_lengths(lengths))
     wanted = bar.equilibria()
     assert len(wanted) >= 2
     assert len(wanted) % 2 == 0, "on a closed curve minima and maxima alternate"
-    found = cf.equilibria(bar.mechanism(), starts=300)
+    found = cf.equilibria(bar.mechanism())
     absolute = found["q"][:, :2] @ np.array([[1, 1], [0, 1]])
     assert same_sets(absolute, wanted)
     by_hand = bar.energy(absolute[:, 0], absolute[:, 1])
@@ -97,7 +104,7 @@ def test_an_upright_pendulum_with_a_spring_has_the_roots_of_its_equation() -> No
 def test_whole_turns_are_the_same_pose_where_nothing_winds_up() -> None:
     found = cf.equilibria(pendulum(), ranges={"swing": [-20, 20]})
     assert np.allclose(np.sort(np.abs(wrapped(found["q"][:, 0]))), [0, np.pi], atol=1e-9)
-    assert found["hits"].sum() == found.facts["solved"] == 200
+    assert found["hits"].sum() == found.facts["solved"] == 1000
     again = cf.equilibria(pendulum(), ranges={"swing": [-20, 20]})
     assert np.array_equal(found["q"], again["q"])
 
@@ -409,7 +416,7 @@ def test_a_file_may_ask_the_same(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    ({"forces": {"swing": 20}}, "no equilibrium was found from 200 starts: at best"),
+    ({"forces": {"swing": 20}}, "no equilibrium was found from 1000 starts: at best"),
     ({"starts": 0}, "whole number"),
     ({"starts": 10**6}, "whole number"),
     ({"held": ["swung"]}, "no rate named 'swung'"),
@@ -420,6 +427,7 @@ REFUSED = [
     ({"values": {"mass": 1}}, "there is no parameter 'mass'"),
     ({"signals": {"motor": 1}}, "motor"),
     ({"q0": [1, 2]}, "shape"),
+    ({"q0": [[1, 2], 0], "held": []}, "lists of different lengths"),
     ({"stop": True}, "unknown field 'stop'"),
     ({"contacts": ["foot"]}, "foot"),
     ({"time": np.nan}, "not finite"),
@@ -483,6 +491,48 @@ def test_a_loop_of_frames_has_the_equilibria_of_a_loop_of_points() -> None:
     assert same_sets(absolute, bar.equilibria())
 
 
+@pytest.mark.parametrize("kind", ["revolute", "point"])
+def test_a_linkage_in_a_tilted_plane_has_all_its_equilibria(kind: str) -> None:
+    """Rows of the pin across the plane are rounding errors, as nothing moves them."""
+    builder = cf.Mechanism.builder("tilted", gravity=(0, "-9.81", 0))
+    builder.segment("plane", joint="fixed", rpy=["0.3", "0.7", "0.2"])
+    for name, parent, x, length, mass in (
+        ("crank", "plane", 0, "0.2", 0.3),
+        ("coupler", "crank", "0.2", "0.5", 0.6),
+        ("rocker", "plane", "0.6", "0.4", 0.5),
+    ):
+        com = [f"{length}/2", 0, 0]
+        builder.segment(name, parent=parent, axis="z", position=[x, 0, 0], mass=mass, com=com)
+    axis = {} if kind == "point" else {"axis": "z"}
+    ends = (
+        {"segment": "coupler", "point": ["0.5", 0, 0]},
+        {"segment": "rocker", "point": [0.4, 0, 0]},
+    )
+    builder.loop("pin", kind, *({**end, **axis} for end in ends))
+    found = cf.equilibria(builder.build(), starts=60)
+    assert found.facts["closed"] == 60
+    assert found["stable"].tolist() == [1, 0, 1, 0]
+
+
+def door() -> cf.Mechanism:
+    """Return a body that turns about and slides along the vertical axis of a loop."""
+    builder = cf.Mechanism.builder("door", gravity=(0, -10, 0))
+    joint = {"type": "spherical", "euler": "zyx"}
+    builder.segment("door", joint=joint, mass=1, com=["0.2", 0, "0.3"], inertia=[1, 1, 1])
+    ends = {"segment": "door", "point": [0, 0, 1], "axis": "z"}, {"segment": "ground", "axis": "z"}
+    return builder.loop("hinge", "cylindrical", *ends).build()
+
+
+def test_a_loop_that_is_turned_over_is_not_closed() -> None:
+    found = cf.equilibria(door(), starts=60)
+    # Each pose has two triples of angles.
+    assert found["stable"].tolist() == [1, 1, 0, 0]
+    z = cf.derive(door(), ["pose(door)"]).evaluate(q=found["q"])["pose(door)"][:, 2, 2]
+    assert np.allclose(z, 1)
+    with pytest.raises(RunError, match="no equilibrium was found near q0"):
+        cf.equilibrium_path(door(), "m_3", (1, 2), q0=[np.pi / 2, np.pi, 0])
+
+
 def test_what_the_equations_cannot_say_is_refused() -> None:
     crane = cf.read(EXAMPLES / "portal_crane.toml")
     with pytest.raises(RunError, match="leaves S unknown"):
@@ -495,9 +545,6 @@ def test_what_the_equations_cannot_say_is_refused() -> None:
         cf.equilibria(top, held=["top_wx"])
     with pytest.raises(RunError, match="several values"):
         cf.equilibria(pendulum(), held=["swing"], q0=[[0.1], [0.2]])
-    stewart = EXAMPLES / "stewart.toml"
-    with pytest.raises(RunError, match="need too much memory"):
-        cf.equilibria(stewart, starts=100_000)
 
 
 def test_a_joint_without_mass_is_decided_by_stiffness_and_not_by_poles() -> None:
@@ -507,3 +554,16 @@ def test_a_joint_without_mass_is_decided_by_stiffness_and_not_by_poles() -> None
     # A force that depends on the rate asks for poles, and without mass there are none.
     swirl = cf.equilibria(pointer, forces={"turn": "der(turn)"})
     assert swirl["stable"].tolist() == [-1]
+
+
+def test_a_linkage_without_freedoms_is_stable_with_a_drive_that_has_no_states() -> None:
+    builder = cf.Mechanism.builder("triangle", gravity=(0, -10, 0))
+    builder.segment("a", axis="z", mass=1, com=["0.5", 0, 0])
+    builder.segment("b", parent="a", axis="z", position=[1, 0, 0], mass=1, com=["0.5", 0, 0])
+    ends = {"segment": "b", "point": [1, 0, 0]}, {"segment": "ground", "point": [1, 0, 0]}
+    builder.loop("pin", "point", *ends)
+    builder.actuator("motor", "a", type="dc_motor", resistance=2, torque_constant="0.1")
+    found = cf.equilibria(builder.build(), starts=20)
+    assert len(found) == 2
+    assert (found["stable"] == 1).all()
+    assert np.allclose(np.abs(found["q"][:, 0]), np.pi / 3)

@@ -11,7 +11,7 @@ import pytest
 
 import chainform as cf
 from chainform.analysis import complete, drives, unknown_forces
-from chainform.analysis.motion import motion_of
+from chainform.analysis.motions.motion import motion_of
 from chainform.errors import Error, RunError
 from chainform.readers import read_text
 from zoo import reference_data
@@ -177,7 +177,6 @@ def test_more_equations_than_forces_have_least_squares() -> None:
         ({"q": [5]}, "is needed for these outputs"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value")
 def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         unknown_forces(cf.read(CRANE), **options)
@@ -207,7 +206,6 @@ def test_a_model_needs_the_outputs() -> None:
         ({"values": [2]}, "values: expected a table"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
 def test_wrong_motions_and_values_are_named(options: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"t": [0, 1], "motion": {"s": "5 + 0.1*t"}, **options}
     with pytest.raises(Error, match=message) as caught:

@@ -221,6 +221,18 @@ def check_rates(found: Result, tolerance: float = 1e-7) -> None:
     assert np.abs(differences(found["qd"], h) - found["qdd"][3:-3]).max() < 10 * tolerance
 
 
+def test_laws_may_be_constant() -> None:
+    targets = {"tip": {"x": "sqrt(2)", "y": "1/2"}}
+    alone = cf.inverse_kinematics(planar(2), targets)
+    path = cf.inverse_kinematics(planar(2), targets, [0.0, 1.0])
+    assert path["reached"].all()
+    assert alone["reached"].all()
+    assert np.abs(path["qd"]).max() < 1e-12
+    assert np.allclose(poses(planar(2), "tip", path["q"])[:, :2, 3], [2**0.5, 0.5])
+    with pytest.raises(cf.Error, match="no finite value"):
+        cf.inverse_kinematics(planar(2), {"tip": {"x": "log(0*t)", "y": 0}}, [0.0, 1.0])
+
+
 @pytest.mark.slow
 def test_rates_of_laws_are_exact() -> None:
     for rotation in (

@@ -67,7 +67,7 @@ def test_exact_numbers_have_the_rates_of_their_law(w: float, phase: float) -> No
     np.testing.assert_allclose(
         found.qdd[inner, 0], -w * w * np.sin(w * T + phase)[inner], atol=1e-4
     )
-    assert found.notes == ("a: quintic spline through 161 numbers, no smoothing",)
+    assert found.notes == ("a: spline of degree 5 through 161 numbers, no smoothing",)
 
 
 def test_smoothing_takes_noise_out_of_accelerations() -> None:
@@ -97,7 +97,7 @@ BAD: list[tuple[object, str]] = [
     ({"t": T, "values": T[:3], "smoothing": 0}, "41 times and 3 values"),
     ({"t": T[::-1], "values": T, "smoothing": 0}, "the times do not grow"),
     ({"t": T / 2, "values": T, "smoothing": 0}, "reach from t = 0 to 1 s"),
-    ({"t": [0, 1, 2], "values": [0, 1, 2], "smoothing": 0}, "too few for a quintic"),
+    ({"t": [0, 1, 2], "values": [0, 1, 2], "smoothing": 1}, "3 numbers cannot be smoothed"),
     ({"t": T, "values": T, "smoothing": -1}, "smoothing"),
     ({"t": T, "values": T * np.nan, "smoothing": 0}, "not finite"),
     ({"t": T, "values": T, "rates": T}, "rates and accelerations belong together"),
@@ -183,3 +183,9 @@ def test_a_run_is_a_motion(tmp_path: Path) -> None:
         np.testing.assert_allclose(found.qdd, run.qdd, rtol=1e-12, atol=1e-12)
     with pytest.raises(cf.Error, match="other times"):
         motion_of(pair(), run, T)
+    with pytest.raises(cf.Error, match="2 entries of q, and four_bar has 3"):
+        cf.kinematics("examples/four_bar.toml", run)
+    store = cf.open_store(tmp_path / "models.db")
+    store.save(cf.derive(pair(), ["gravity"]), "pair")
+    store.save_run(run, "pair", "swing")
+    assert np.array_equal(motion_of(pair(), store.run("pair", "swing")).q, run.q)

@@ -13,7 +13,9 @@ import chainform as cf
 import zoo
 from chainform.analysis import motion_of
 from chainform.readers import read_text
+from chainform.simulation import ConstraintResiduals
 from unit.analysis.arms import differences, planar, poses
+from unit.simulation.linkages import slider_crank
 
 METHODS = ("newton", "closed_form", "dynamic")
 TIMES = np.linspace(0, 2, 41)
@@ -182,3 +184,34 @@ def test_a_spring_comes_in_from_a_rough_start() -> None:
     assert free["reached"].all()
     assert "qd" not in free.arrays, "what the spring does with the rest has no exact rate"
     assert any("left out" in line for line in free.report)
+
+
+def test_texts_without_time_are_constant() -> None:
+    arm, t = zoo.reference("puma560"), np.linspace(0, 1, 5)
+    place = ["0.5", "0.1 + 0.01*t", "1/5"]
+    found = cf.inverse_kinematics(arm, {"body6": {"position": place, "rotation": ["pi", 0, 0]}}, t)
+    same = {"position": place, "rotation": [np.pi, 0, 0]}
+    np.testing.assert_allclose(found["q"], cf.inverse_kinematics(arm, {"body6": same}, t)["q"])
+    still = cf.inverse_kinematics(arm, {"body6": ["1/2", "0", "1/5"]})
+    assert still.rows == "target"
+    np.testing.assert_allclose(poses(arm, "body6", still["q"])[0, :3, 3], [0.5, 0, 0.2], atol=1e-10)
+
+
+def test_the_nearest_pose_of_a_linkage_is_closed() -> None:
+    """The tip of a slider comes no further than crank and rod are long, and no nearer."""
+    crank, t = slider_crank(), np.linspace(0, 6, 61)
+    path = cf.inverse_kinematics(
+        crank, {"slider": {"x": "0.8 + 0.5*sin(t)"}}, t, q0=[1.5, -1.9, 0.74]
+    )
+    off = path["reached"] == 0
+    wanted = 0.8 + 0.5 * np.sin(t)
+    np.testing.assert_allclose(path["q"][:, 2], np.clip(wanted, 0.5, 1.1), atol=1e-7)
+    np.testing.assert_allclose(
+        path["position_error"][off], (abs(wanted - 0.8) - 0.3)[off], atol=1e-7
+    )
+    gaps = ConstraintResiduals(crank)
+    assert max(np.abs(gaps.at(q)).max() for q in path["q"]) < 1e-9
+    # Accelerations are there where the path is reached, and nowhere else.
+    assert np.array_equal(np.isfinite(path["qdd"]).all(axis=1), ~off)
+    far = cf.inverse_kinematics(crank, {"slider": {"x": 5}})
+    assert far["position_error"] == pytest.approx(3.9, abs=1e-7)

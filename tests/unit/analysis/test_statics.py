@@ -117,6 +117,10 @@ REFUSED = [
     ({"q": {"crank": 1}, "values": {"crankmass": 1}}, "did you mean 'crank_mass'"),
     ({"q": {"crank": 1}, "without": ["gravity"]}, "gravity"),
     ({"q": {"crank": 1}, "time": "now"}, "expected a number"),
+    (
+        {"q": {"crank": 1}, "forces": {"crank": "t"}, "time": -1e308, "wrenches": ["coupler"]},
+        "no finite value",
+    ),
 ]
 
 
@@ -126,3 +130,26 @@ def test_wrong_arguments_are_refused_with_a_remedy(given: dict[str, Any], messag
         cf.statics(four_bar(), **given)
     assert message in str(caught.value)
     assert caught.value.remedy
+
+
+def test_what_a_law_of_time_moves_does_not_rest() -> None:
+    builder = cf.Mechanism.builder("pulled").segment("slide", joint="prismatic", axis="x", mass=1)
+    pulled = builder.constraint("holonomic", "slide - t/5", name="rope").build()
+    with pytest.raises(cf.Error) as caught:
+        cf.statics(pulled, [0.0])
+    assert "rest does not fit 'rope'" in str(caught.value)
+    assert "inverse_dynamics" in str(caught.value.remedy)
+
+
+def test_several_poses_by_name_are_closed_one_after_the_other() -> None:
+    linkage = cf.read(Path(__file__).parents[3] / "examples" / "four_bar.toml")
+    angles = [0.2, 0.4, 0.6]
+    found = cf.statics(linkage, {"crank": angles})
+    np.testing.assert_array_equal(found["q"][:, 0], angles)
+    assert np.abs(np.diff(found["q"], axis=0)).max() < 0.5
+    by_array = cf.statics(linkage, found["q"])
+    np.testing.assert_allclose(found["tau"], by_array["tau"])
+    alone = cf.statics(linkage, {"crank": 0.2})
+    np.testing.assert_allclose(found["tau"][0], alone["tau"][0])
+    with pytest.raises(cf.Error, match="different lengths"):
+        cf.statics(linkage, {"crank": [0.1, 0.2], "rocker": [1, 2, 3]})

@@ -86,7 +86,7 @@ def test_legs_of_a_platform_are_basic() -> None:
     [
         ({"slider": 5.0}, {}, "cannot be assembled"),
         ({"slider": np.linspace(1, 2, 5)}, {"t": TIMES[:5]}, "cannot be closed at t = "),
-        ({}, {}, "leave 1 freedoms open"),
+        ({}, {}, "leave 1 freedom open"),
         ({"crank": 0.5}, {"rates": {"slider": 1.0}}, "slider is no basic coordinate"),
         ({"crank": [[1.0]]}, {}, "one row of states"),
         ({"crank": np.nan}, {}, "not finite"),

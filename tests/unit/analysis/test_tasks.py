@@ -12,8 +12,9 @@ import pytest
 
 import chainform as cf
 from chainform.analysis import TASKS, Result, Task, arguments_of
-from chainform.analysis.motion_loads import integral
+from chainform.analysis.motions.motion_loads import integral
 from chainform.readers import native_text
+from unit.simulation.linkages import slider_crank
 from zoo import random_tree
 
 ROOT = Path(__file__).parents[3]
@@ -96,17 +97,17 @@ def test_more_freedoms_where_a_parallelogram_is_flat() -> None:
     assert "1 to 2 freedoms" in found.report[0]
 
 
-def test_the_workspace_of_two_links_is_a_ring() -> None:
-    arm = two_links()
-    found = cf.workspace(arm, "tip", count=800, ranges={"lower": [0.5, 3]})
-    reach = np.linalg.norm(found["position"], axis=1)
-    expected = np.sqrt(2 + 2 * np.cos(found["q"][:, 1]))
-    np.testing.assert_allclose(reach, expected, atol=1e-12)
-    assert 0.99 * reach.max() < np.sqrt(2 + 2 * cos(0.5))
-    assert np.abs(found["q"][:, 0]).max() <= pi
-    assert np.array_equal(
-        found["q"], cf.workspace(arm, "tip", count=800, ranges={"lower": [0.5, 3]})["q"]
+def test_a_dead_centre_between_two_times_is_reported() -> None:
+    """The piston stands still twice a turn; the bend of a smooth motion is no such place."""
+    crank = slider_crank()
+    found = cf.kinematics(crank, {"crank": "pi*t + 0.1"}, np.linspace(0, 2, 50), ["slider"])
+    lines = [line for line in found.report if "singular position" in line]
+    assert [float(line.split("t = ")[1].split(" s")[0]) for line in lines] == pytest.approx(
+        [1 - 0.1 / pi, 2 - 0.1 / pi], abs=1e-3
     )
+    bent = {"upper": "0", "lower": "0.3 + (t - 1)^2"}
+    smooth = cf.kinematics(two_links(), bent, np.linspace(0, 2, 50), ["tip"])
+    assert smooth.report == ("2 freedoms all the time",)
 
 
 # --- inverse dynamics -----------------------------------------------------------------------------
@@ -126,11 +127,35 @@ def test_power_of_drives_is_the_rate_of_energy(seed: int) -> None:
 
 
 def test_the_integral_is_exact_for_cubics() -> None:
-    t = np.cumsum(np.random.default_rng(1).uniform(0.1, 1, 9))
+    t = np.cumsum(np.random.default_rng(1).uniform(0.25, 1, 9))
     exact = (t**4 - t[0] ** 4) / 4
     np.testing.assert_allclose(integral(t, t**3), exact, rtol=1e-12, atol=1e-12)
     assert integral(t[:1], t[:1]).tolist() == [0.0]
     np.testing.assert_allclose(integral(t[:3], t[:3]), (t[:3] ** 2 - t[0] ** 2) / 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [6, 3, 1])
+def test_the_root_of_the_mean_square_is_that_of_the_force_at_any_times(count: int) -> None:
+    slide = cf.Mechanism.builder("slide", gravity=(0, 0, 0))
+    slide = slide.segment("x", joint="prismatic", axis="x", mass=1).build()
+    t = np.array([0, 0.4, 1.9, 2.4, 3, 4])[:count]
+    found = cf.inverse_dynamics(slide, {"x": "t^5/20"}, t)
+    exact = np.sqrt(4.0**6 / 7) if count == 6 else 0.0
+    if count == 3:  # straight lines between three times
+        a, b = t[1] ** 3, t[2] ** 3
+        exact = np.sqrt((t[1] * a * a + (t[2] - t[1]) * (a * a + a * b + b * b)) / 3 / t[2])
+    assert found.facts["loads"]["x"]["rms"] == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("t", [[0, 1, 3, 3.01, 6, 7], [0, 3, 3.01, 3.02, 6, 7]])
+def test_work_and_mean_square_stay_within_the_samples_at_uneven_times(t: list[float]) -> None:
+    slide = cf.Mechanism.builder("slide", gravity=(0, 0, 0))
+    slide = slide.segment("x", joint="prismatic", axis="x", mass=1).build()
+    motion = {"t": t, "values": t, "rates": [1] * 6, "accelerations": [0, 0, 10, 0, 0, 0]}
+    found = cf.inverse_dynamics(slide, {"x": motion}, t)
+    assert np.all(np.diff(found["work"]) >= 0)
+    assert found["work"][-1] <= 10 * t[-1]
+    assert 0 < found.facts["loads"]["x"]["rms"] <= 10
 
 
 def test_inverse_then_direct_gives_the_motion_back() -> None:
@@ -143,6 +168,19 @@ def test_inverse_then_direct_gives_the_motion_back() -> None:
     crane = cf.read(ROOT / "examples" / "portal_crane.toml")
     rack = cf.inverse_dynamics(crane, {"s": "4 + 0.3*sin(t)"}, np.linspace(0, 1, 401))
     np.testing.assert_allclose(rack.simulate().q, rack["q"], atol=1e-4)
+
+
+def test_further_outputs_along_the_motion() -> None:
+    motion = {"theta1": "sin(t)", "theta2": "-0.4", "d32": "0.35"}
+    arm, wanted = ROOT / "examples" / "stanford_elements.toml", ["reactions", "reaction(P,world)"]
+    found = cf.inverse_dynamics(arm, motion, np.linspace(0, 1, 5), outputs=wanted)
+    assert (found["reactions"] == found.run.reactions).all()
+    assert found["reaction(P,world)"].shape == (5, 6)
+    crane = ROOT / "examples" / "portal_crane.toml"
+    with pytest.raises(cf.Error, match="no body is named there"):
+        cf.inverse_dynamics(crane, {"s": "4"}, np.linspace(0, 1, 5), outputs=["reactions"])
+    with pytest.raises(cf.Error, match="no output"):
+        cf.inverse_dynamics(crane, {"s": "4"}, np.linspace(0, 1, 5), outputs=["reactio"])
 
 
 @pytest.mark.parametrize("name", ["portal_crane", "stanford_elements"])
@@ -195,6 +233,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"task": "workspace", "of": "tip", "count": 10**9}, "count"),
     ({"task": "workspace", "of": "tip", "ranges": {"lowr": [0, 1]}}, "lowr"),
     ({"task": "inverse_dynamics", "motion": 3, "times": [0]}, "motion"),
+    (
+        {"task": "inverse_dynamics", "motion": {}, "times": [0], "algorithm": "magic"},
+        "sorting",
+    ),
 ]
 
 
@@ -217,21 +259,14 @@ def test_errors_name_the_file_of_the_task(tmp_path: Path) -> None:
         cf.analyse(__file__)
 
 
-def test_a_closed_mechanism_has_no_free_workspace() -> None:
-    with pytest.raises(cf.Error, match="not free"):
-        cf.workspace(cf.read(FOUR_BAR), "coupler")
-    builder = cf.Mechanism.builder("slide")
-    slide = builder.segment("a", joint="prismatic", axis="x", mass=1).build()
-    with pytest.raises(cf.Error, match="no limits"):
-        cf.workspace(slide, "a")
-
-
 def test_unknown_forces_and_drives_are_not_mixed() -> None:
     crane = cf.read(ROOT / "examples" / "portal_crane.toml")
     with pytest.raises(cf.Error, match="unknown already"):
         cf.inverse_dynamics(crane, {"s": "4"}, T, ["s"])
     with pytest.raises(cf.Error, match="algorithm"):
         cf.inverse_dynamics(crane, {"s": "4"}, T, algorithm="guess")
+    with pytest.raises(cf.Error, match="all that acts counts"):
+        cf.inverse_dynamics(crane, {"s": "4"}, T, without=["forces"])
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz", "parquet"])
@@ -382,3 +417,39 @@ def test_a_table_of_motions_may_have_a_mark_and_remarks(tmp_path: Path) -> None:
     path.write_text(f"\ufeff# measured\nt,upper,lower\n{rows}", encoding="utf-8")
     found = cf.kinematics(two_links(), path, smoothing=0)
     np.testing.assert_allclose(found["qd"][:, 0], 2 * np.arange(8.0), atol=1e-9)
+
+
+def test_where_no_joint_is_basic_the_motion_names_the_drives() -> None:
+    """The torque is that of a simulation whose crank moves as prescribed."""
+    crank, t = slider_crank(), np.linspace(0, 1, 41)
+    found = cf.inverse_dynamics(crank, {"crank": "0.5 + 6*t"}, t, start=[0.5, -0.7, 1])
+    assert found.report[0] == "1 drive for 1 freedom: the drives are determined"
+    moved = cf.simulate(crank, t=1, t_eval=t, q0=found["q"][0], motion={"crank": "0.5 + 6*t"})
+    np.testing.assert_allclose(found["tau"][:, 0], moved.motion_forces["crank"], atol=1e-8)
+
+
+def test_single_columns_have_names() -> None:
+    crank = slider_crank()
+    found = cf.inverse_dynamics(crank, {"crank": "3*t"}, T, ["crank"], start=[0, 0.1, 1])
+    columns = found.columns(["t", "power.crank", "qd"])
+    assert list(columns) == ["t", "power.crank", "qd.crank", "qd.rod", "qd.slider"]
+    np.testing.assert_array_equal(columns["power.crank"], found["tau"][:, 0] * 3)
+    assert found.table(["tau.crank"]).splitlines()[0].split() == ["tau.crank"]
+    with pytest.raises(cf.Error, match=r"tau\.cranc"):
+        found.columns(["tau.cranc"])
+
+
+def test_a_result_and_its_file_are_motions(tmp_path: Path) -> None:
+    arm, t = two_links(), np.linspace(0, 1, 21)
+    path = {"tip": ["1.2 + 0.2*t", "0.3", 0]}
+    found = cf.inverse_kinematics(arm, path, t, q0=[-0.4, 1.2])
+    found.save(tmp_path / "path.csv")
+    for source in (found, tmp_path / "path.csv"):
+        needed = cf.inverse_dynamics(arm, source)
+        np.testing.assert_array_equal(needed["qdd"], found["qdd"])
+    away = {"tip": ["1.2 + t", "0.3", 0]}
+    with pytest.raises(cf.Error, match=r"no rates or accelerations at t = 0\.8"):
+        cf.inverse_dynamics(arm, cf.inverse_kinematics(arm, away, t, q0=[-0.4, 1.2]))
+    both = cf.inverse_kinematics(arm, path, t, branches="all")
+    with pytest.raises(cf.Error, match="several motions"):
+        cf.inverse_dynamics(arm, both)

@@ -43,3 +43,10 @@ def test_bad_additions(
     call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, options: tuple[str, str]
 ) -> None:
     assert refused(call("check", arm, *options))
+
+
+def test_a_part_of_any_file(call: Callable[..., Any], arm: Path) -> None:
+    document = call("check", arm, "--root", "turret", "--tip", "forearm", "--json").document
+    mechanism = cf.read(arm).subtree("turret", ["forearm"])
+    names = [segment["name"] for segment in document["mechanism"]["segments"]]
+    assert names == [segment.name for segment in mechanism.segments] == ["upper_arm", "forearm"]

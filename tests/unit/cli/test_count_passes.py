@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,13 @@ from jsonschema import Draft202012Validator
 
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
+from chainform.cli.model_report import COLUMNS
 from chainform.graph import Cost
 from chainform.reports.html import WIDTH, waterfall
+from chainform.search import PUBLISHED
 
 Call = Callable[..., Any]
+REFERENCE = Path(__file__).parents[2] / "data" / "reference"
 STEPS = ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -189,3 +194,91 @@ def test_bars_are_as_long_as_the_counts() -> None:
 def test_nothing_to_draw() -> None:
     assert texts(waterfall("empty", [])) == ["empty", "multiplications", "additions"]
     assert "0/0" in texts(waterfall("zero", [("derive", Cost())]))
+
+
+THESIS = ("--outputs", "H,C,hG", "--formulation", "closed_form", "--reduce", "thesis")
+PAPER = (*THESIS, "--published", "example_2_1")
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    """The arm of Example 2.1."""
+    return Path(shutil.copy(REFERENCE / "rackovic_2_1.json", tmp_path))
+
+
+def test_beside_what_is_published(call: Call, arm: Path) -> None:
+    result = call("count", arm, *PAPER)
+    rows = [re.split(r"\s{2,}", line.strip()) for line in result.out.splitlines()[1:]]
+    assert rows[0] == ["after", "branch", *COLUMNS, "published", "fate"]
+    figures = [cell for row in rows[1:] for cell in row if "/" in cell]
+    assert figures == [f"{m}/{a}" for m, a in PUBLISHED["example_2_1"].values()]
+    document = valid(call("count", arm, *PAPER, "--json"))
+    assert document["published"] == "example_2_1"
+    last = document["passes"][-1]
+    assert last["published"] == {"multiplications": 140, "additions": 107}
+    assert (last["name"], last["fate"]) == ("final graph", "taken")
+    assert last["operations"] == document["total"]
+    ways = [step["branch"] for step in document["passes"] if step["name"] == "final graph"]
+    assert len({*ways}) == len(ways) == 3
+    fates = {step.get("fate", "").partition(":")[0] for step in document["passes"]}
+    assert fates == {"", "taken", "left"}
+
+
+def test_no_step_is_shown_twice(call: Call, arm: Path) -> None:
+    document = valid(call("count", arm, *THESIS, "--by-pass", "--json"))
+    steps = [(step["name"], step.get("branch")) for step in document["passes"]]
+    assert len({*steps}) == len(steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "remedy"),
+    [
+        ("example_21", (), "did you mean 'example_2_1'?"),
+        ("example_2_1", ("--reduce", "merge_equal"), "add --reduce thesis"),
+        ("example_2_1", ("--reduce", "thesis"), "leave --published out"),
+    ],
+)
+def test_what_is_not_published(
+    call: Call, four_bar: Path, name: str, options: tuple[str, ...], remedy: str
+) -> None:
+    result = call("count", four_bar, "--outputs", "hG", "--published", name, *options)
+    assert result.code == 2
+    assert remedy in result.err
+
+
+def test_what_is_published_is_of_three_outputs(call: Call, arm: Path) -> None:
+    result = call("count", arm, "--outputs", "hG", *PAPER[4:])
+    assert result.code == 2
+    assert "add --outputs H,C,hG" in result.err
+
+
+def test_what_was_tried_is_in_the_store(
+    call: Call, arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAINFORM_DB", str(tmp_path / "models.db"))
+    assert call("derive", arm, *THESIS, "--save", "arm").code == 0
+    from_file = valid(call("count", arm, *THESIS, "--by-pass", "--json"))["passes"]
+    stored = valid(call("count", "arm", "--by-pass", "--json"))["passes"]
+    assert [stored[0]["name"], *stored[1:]] == ["derive", *from_file[1:]]
+    log = call("log", "arm").out
+    assert "given angles" in log
+    assert re.search(r"left: \d+ operations more", log)
+    path = valid(call("count", "arm", "--by-entry", "--json"))["by_entry"]
+    assert [step["name"] for step in path][-1] == "final graph"
+    assert len(path) == 6
+    number = next(i for i, step in enumerate(stored, 1) if step["name"] == "new subgraph")
+    assert "Q_2_xy" in call("show", f"arm@{number}", "part").out
+    assert call("export-db", tmp_path / "sent.db", "arm").code == 0
+    monkeypatch.setenv("CHAINFORM_DB", str(tmp_path / "other.db"))
+    assert call("import-db", tmp_path / "sent.db", "arm").code == 0
+    assert valid(call("count", "arm", "--by-pass", "--json"))["passes"] == stored
+    assert call("check-db").code == 0
+
+
+def test_passes(call: Call) -> None:
+    result = call("passes", "--json")
+    Draft202012Validator(json.loads(schema_text("passes"))).validate(result.document)
+    names = {entry["name"]: entry for entry in result.document["passes"]}
+    options = [option["name"] for option in names["thesis"]["options"]]
+    assert options[:2] == ["by_parts", "factoring"]
+    assert "by_parts" in call("passes").out

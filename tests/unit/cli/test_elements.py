@@ -57,3 +57,16 @@ def test_forces_are_evaluated(call: Callable[..., Any], tmp_path: Path) -> None:
     found = call("eval", file, "--at", state, *outputs, "--json").document["outputs"]
     right, tau = (found[name]["values"][0] for name in ("force_right", "inverse_dynamics"))
     assert right - tau == pytest.approx(100)
+
+
+def test_reactions_from_the_command_line(call: Callable[..., Any]) -> None:
+    arm = EXAMPLES / "stanford_elements.toml"
+    assert "M2" in call("show", arm, "R(P)[4]", "--expand").out
+    motion = ("--motion", '{"theta1": "t", "theta2": "-0.4", "d32": "0.35"}', "--times", "0:1:3")
+    asked = ("--outputs", "reactions,reaction(P,world)", "--table", "reaction(P,world)[3]")
+    lines = call("inverse-dynamics", arm, *motion, *asked).out.splitlines()
+    assert lines[-4].split() == ["reaction(P,world)[3]"]
+    assert lines[-1].split() == ["132.435"]
+    refused = call("derive", EXAMPLES / "portal_crane.toml", "--outputs", "reactions")
+    assert (refused.code, "no body is named there" in refused.err) == (2, True)
+    assert "reactions" not in call("count", EXAMPLES / "portal_crane.toml").out

@@ -23,7 +23,6 @@ from chainform.cli.commands.schema import schema_text
 from chainform.search import workers
 
 Call = Callable[..., Any]
-REFERENCE = Path(__file__).parents[2] / "data" / "reference"
 FAST = ["extract_divisors", "search_neighbourhoods"]
 STEPS = ["choose_start", *FAST]
 DEEP = ("--reduce", "deep", "--steps", "8", "--cores", "1")
@@ -121,22 +120,6 @@ def test_every_summary_says_how_it_is_reduced(call: Call, saved: str, four_bar: 
     for number, state in enumerate(states, start=1):
         expected = "not reduced" if state == "no" else f"reduced ({state})"
         assert call("count", f"bar@{number}").out.startswith(f"four_bar, auto, {expected}\n")
-
-
-def test_beside_what_is_published(call: Call) -> None:
-    arguments = ("--outputs", "H,C,hG", "--formulation", "closed_form", "--reduce", "thesis")
-    rows = table(call("derive", REFERENCE / "rackovic_2_1.json", *arguments).out)
-    assert rows["after"][-2:] == ["published", "seconds"]
-    assert rows["initial graph"][-2] == "10268/6166"
-    assert rows["simplified expressions"][-2] == "442/174"
-    assert rows["final graph"][-2] == "140/107"
-    assert int(rows["final graph"][0]) <= 140
-    assert int(rows["final graph"][1]) <= 107
-
-
-def test_others_have_no_published_column(call: Call) -> None:
-    arguments = ("--outputs", "hG", "--reduce", "thesis")
-    assert "published" not in call("derive", REFERENCE / "manipulator_5dof.json", *arguments).out
 
 
 def test_derive_takes_the_options_of_a_search(call: Call, four_bar: Path) -> None:

@@ -66,6 +66,8 @@ CALLS = [
     ["check", "{hand}"],
     ["quantities"],
     ["quantities", "{four_bar}", "--formulation", "closed_form"],
+    ["verify", "{four_bar}", "--only", "reference,rows", "--states", "2"],
+    ["verify", "{hand}", "--only", "reference", "--outputs", "H"],
     ["derive", "{arm}"],
     ["derive", "{arm}", "--outputs", "hG", "--parameters", "symbolic"],
     ["derive", "{four_bar}", "--outputs", "B,J,tau", "--closure", "basic"],

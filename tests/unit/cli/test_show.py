@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -95,6 +96,22 @@ def test_latex(call: Callable[..., Any], arm: Path, model: Model) -> None:
     assert call("show", arm, "hG[2]", "--latex", *BY_CLOSED_FORM).out == entry.latex() + "\n"
     expanded = entry.latex(expanded=True)
     assert call("show", arm, "hG[2]", "--latex", "--expand").out == expanded + "\n"
+
+
+def test_options_of_latex(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path
+) -> None:
+    model = derive(arm, ["mass_matrix"])
+    options = ("--latex", "--trig", "short", "--width", "60", "--symbol", r"waist=\alpha_1")
+    given: Any = {"trig": "short", "width": 60, "symbols": {"waist": r"\alpha_1"}}
+    assert call("show", arm, "H", *options).out == model["H"].latex(**given) + "\n"
+    entry = call("show", arm, "H[4,4]", "--expand", "--json", *options).document
+    assert entry["steps"] == [{"name": "c_{5}", "formula": r"\cos q_{5}"}]
+    assert "--trig goes with --latex" in refused(call("show", arm, "H", "--trig", "short"))
+    assert "NAME=LATEX" in refused(call("show", arm, "H", "--latex", "--symbol", "waist"))
+    wrong = call("show", arm, "H", "--latex", "--symbol", "wast=a")
+    assert "did you mean 'waist'" in refused(wrong)
+    assert refused(call("show", arm, "H", "--latex", "--width", "1"))
 
 
 def test_sympy(call: Callable[..., Any], pendulum: Path) -> None:
@@ -246,14 +263,57 @@ def test_without_sympy_the_remedy_installs_it(
     assert "remedy: pip install 'chainform[sympy]'" in result.err
 
 
+def test_angles_kept_split_or_collected(call: Callable[..., Any], arm: Path) -> None:
+    texts = {
+        angles: call("show", arm, "H[1,5]", "--expand", "--angles", angles).out
+        for angles in ("kept", "split", "collected")
+    }
+    assert "sin(q2 + q3 + q4)" in texts["kept"]
+    assert "sin(q2)*sin(q3)*sin(q4)" in texts["split"]
+    assert "(" not in texts["split"].replace("sin(q", "").replace("cos(q", "")
+    assert call("show", arm, "H[1,5]", "--expand").out == texts["collected"]
+    refused = call("show", arm, "H[1,5]", "--angles", "split")
+    assert refused.code == 2
+    assert "--angles goes with --expand" in refused.err
+
+
+def test_a_matrix_is_expanded_with_each_formula_once(call: Callable[..., Any], arm: Path) -> None:
+    printed = call("show", arm, "H", "--expand").out.splitlines()
+    assert len(printed) == 18
+    assert printed[-1] == "H_4_5 = H_5_4 = H_5_6 = H_6_5 = 0"
+    assert "H_1_6 = H_6_1 = 0.002*cos(q5)*cos(q2 + q3 + q4)" in printed
+    document = json.loads(call("show", arm, "H", "--expand", "--json").out)
+    entries = document["quantities"][0]["entries"]
+    assert len(entries) == 36
+    assert sum(row["terms"] for row in entries if row["name"] == "H_1_1") == 11
+    latex = call("show", arm, "H", "--expand", "--latex").out.splitlines()
+    assert latex[-2] == "H_{4,5} &= H_{5,4} = H_{5,6} = H_{6,5} = 0"
+
+
 def test_a_limit_of_terms(call: Callable[..., Any], arm: Path) -> None:
     refused = call("show", arm, "H[1,1]", "--expand", "--limit", "2")
     assert (refused.code, refused.out) == (1, "")
-    assert "more than 2 terms" in refused.err
+    assert "the limit is 2" in refused.err
     shown = call("show", arm, "H[1,1]", "--expand")
     assert call("show", arm, "H[1,1]", "--expand", "--limit", "100").out == shown.out
     for wrong in (["--limit", "5"], ["--expand", "--limit", "0"], ["--expand", "--limit", "x"]):
         assert call("show", arm, "H[1,1]", *wrong).code == 2
+
+
+def test_numbers_are_rounded(call: Callable[..., Any], arm: Path) -> None:
+    result = call("show", arm, "H[4,4]", "--expand", "--digits", "3", "--json")
+    document = json.loads(result.out)
+    assert document["quantities"][0]["entries"][0]["formula"] == (
+        "0.194*cos(q5)^2 + 0.202*cos(q5) + 0.0791"
+    )
+    for options in (
+        ("--digits", "3"),
+        ("--digits", "0", "--expand"),
+        ("--digits", "99", "--latex"),
+    ):
+        refused = call("show", arm, "H[4,4]", *options)
+        assert refused.code == 2
+        assert "digits" in refused.err
 
 
 def test_letters_of_energies_within_derivatives(call: Callable[..., Any], arm: Path) -> None:

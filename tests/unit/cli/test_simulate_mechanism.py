@@ -48,6 +48,54 @@ def test_a_motion_and_forces_are_given_by_laws_or_json(
     assert forces.document["series"]["tau.rocker"] == [-1, -1, -1]
 
 
+def test_motions_and_forces_come_from_files(call: Callable[..., Any], tmp_path: Path) -> None:
+    """Of one file the coordinate that is driven, and of an arm all of them."""
+    bar, arm = tmp_path / "bar.csv", tmp_path / "arm.toml"
+    cf.simulate(BAR, motion={"crank": "6*t"}).save(bar)
+    named = json.dumps({"crank": {"file": str(bar), "smoothing": 0}})
+    found = call("simulate", BAR, "--motion", named, "--json").document
+    laws = call("simulate", BAR, "--motion", "crank=6*t", "--json").document
+    for what in ("least", "greatest"):
+        forces = [document["motion_forces"]["crank"][what] for document in (found, laws)]
+        assert forces[0] == pytest.approx(forces[1], rel=1e-4)
+    assert call("simulate", BAR, "--motion", bar).code == 2  # more than the loop leaves free
+    arm.write_text(ARM)
+    t = np.linspace(0, 1, 101)
+    drive = cf.inverse_dynamics(arm, {"a": "sin(t)", "b": "0.1*t^3"}, t)
+    for ending in ("csv", "npz"):
+        drive.save(tmp_path / f"drive.{ending}")
+        moved = call("simulate", arm, "--motion", tmp_path / f"drive.{ending}", "--json").document
+        assert moved["final"]["q"]["a"] == pytest.approx(np.sin(1), abs=1e-9)
+        assert moved["motion_forces"]["a"]["last"] == pytest.approx(drive["tau"][-1, 0], abs=1e-6)
+    driven = call("simulate", arm, "--qd0", "a=1", "--forces", tmp_path / "drive.csv", "--json")
+    assert driven.document["final"]["q"]["b"] == pytest.approx(0.1, abs=1e-3)
+    (tmp_path / "plain.csv").write_text("t,a\n0,0\n0.5,1\n1,2\n")
+    plain = call("simulate", arm, "--motion", tmp_path / "plain.csv")
+    assert "smoothing" in plain.err
+    other = call("simulate", BAR, "--motion", tmp_path / "drive.csv")
+    assert "other coordinates" in other.err
+
+
+ARM = """
+[[segments]]
+name = "a"
+parent = "ground"
+joint = "revolute"
+axis = "z"
+mass = 1
+com = [0.3, 0, 0]
+
+[[segments]]
+name = "b"
+parent = "a"
+joint = "revolute"
+axis = "z"
+position = [0.5, 0, 0]
+mass = 1
+com = [0.2, 0, 0]
+"""
+
+
 def test_the_table_has_the_columns_that_are_named(call: Callable[..., Any]) -> None:
     columns = ["energy", "q.rocker", "pose(coupler)[1,4]", "motion_force(crank)"]
     every = ["--motion", "crank=0.4 + 6*t", "--every", "0.5", "--quiet"]

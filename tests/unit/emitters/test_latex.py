@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainform.emitters import EMITTERS, definition_latex, expansion_latex, latex_name
+from chainform.algebra import formulas
+from chainform.emitters import (
+    EMITTERS,
+    Letters,
+    definition_formula,
+    expansion_formula,
+    formula_latex,
+    latex_name,
+)
 from chainform.graph import Builder, expand
 
 
@@ -25,6 +33,9 @@ from chainform.graph import Builder, expand
         ("w_3_z", "w_{3,z}"),
         ("tau_2", r"\tau_{2}"),
         ("theta", r"\theta"),
+        ("J2z", "J_{2z}"),
+        ("Ixy", "I_{xy}"),
+        ("Jab", r"\mathrm{Jab}"),
         ("hG_2", "h^{G}_{2}"),
         ("cos_q1", r"\mathrm{cos}_{\mathrm{q1}}"),
         ("mass", r"\mathrm{mass}"),
@@ -33,7 +44,10 @@ from chainform.graph import Builder, expand
         ("__", r"\mathrm{\_\_}"),
         ("x_", "x'"),
         ("H_1_2__", "H_{1,2}''"),
-        ("hG_2_", "{h^{G}_{2}}'"),
+        ("hG_2_", r"h^{G\prime}_{2}"),
+        ("θ₂", r"\theta_{2}"),
+        ("ψ_knee", r"\psi_{\mathrm{knee}}"),
+        ("П", r"\text{\texttt{U+041F}}"),
     ],
 )
 def test_names(name: str, latex: str) -> None:
@@ -76,7 +90,8 @@ DEFINITIONS: dict[str, Callable[[Inputs], Any]] = {
 def test_definitions(latex: str) -> None:
     inputs = Inputs()
     variable = inputs.builder.variable_of(DEFINITIONS[latex](inputs))
-    assert definition_latex(inputs.builder.finish(), variable) == latex
+    formula = definition_formula(inputs.builder.finish(), variable, Letters())
+    assert formula_latex(formula) == latex
 
 
 EXPANSIONS: dict[str, Callable[[Inputs], Any]] = {
@@ -86,7 +101,7 @@ EXPANSIONS: dict[str, Callable[[Inputs], Any]] = {
     r"\sin q_{1} \, \cos q_{2} + \cos q_{1} \, \sin q_{2}": lambda i: i.call("sin", i.q1 + i.q2),
     r"\sin \left(0.5 \, q_{1}\right)": lambda i: i.call("sin", i.q1 / 2),
     r"\cos^{2} \left(0.5 \, q_{1}\right)": lambda i: i.call("cos", i.q1 / 2) ** 2,
-    r"\left(\frac{1}{m_{1} + x}\right)^{2}": lambda i: i.call("reciprocal", i.x + i.m) ** 2,
+    r"\frac{1}{\left(m_{1} + x\right)^{2}}": lambda i: i.call("reciprocal", i.x + i.m) ** 2,
     r"\frac{1}{m_{1} + x}": lambda i: 1 / (i.x + i.m),
     r"\sqrt{x^{2} + 1}^{3}": lambda i: i.call("sqrt", i.x * i.x + 1) ** 3,
     r"\left|m_{1} - x\right|^{3}": lambda i: i.call("abs", i.x - i.m) ** 3,
@@ -102,7 +117,19 @@ def test_expansions(latex: str) -> None:
     inputs = Inputs()
     variable = inputs.builder.variable_of(EXPANSIONS[latex](inputs))
     (expansion,) = expand(inputs.builder.finish(), [variable])
-    assert expansion_latex(expansion) == latex
+    assert formula_latex(expansion_formula(expansion, Letters())) == latex
+
+
+def test_sums_in_brackets() -> None:
+    i = Inputs()
+    value = (i.x + i.m) ** 2 * i.call("cos", i.q1 + i.q2) * i.x
+    variable = i.builder.variable_of(value)
+    (formula,) = formulas(i.builder.finish(), [variable])
+    written = r"\left(x + m_{1}\right)^{2} \, x \, \cos \left(q_{1} + q_{2}\right)"
+    assert formula_latex(expansion_formula(formula, Letters())) in (
+        written,
+        written.replace("x + m_{1}", "m_{1} + x"),
+    )
 
 
 def test_every_entry_has_a_left_side() -> None:

@@ -84,7 +84,8 @@ def test_reads(text: str, expected: Expression) -> None:
         ("a-(" * 1000, "nested more than 100 deep"),
         ("2^-(" * 1000, "nested more than 100 deep"),
         ("a" * 100_001, "the expression has 100001 characters"),
-        ("α", "has no meaning here"),
+        ("a ⊕ b", "the character '⊕' has no meaning here"),
+        ("2½", "has no meaning here"),
     ],
 )
 def test_refuses(text: str, message: str) -> None:

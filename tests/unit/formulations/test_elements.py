@@ -9,6 +9,8 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
+from chainform.formulations.shared.scope import check_frame
+from chainform.mechanism import InertialElement
 from chainform.pipeline import available_outputs
 from element_models import everything
 
@@ -154,7 +156,8 @@ def test_other_formulations_refuse_elements() -> None:
     assert available_outputs(shaken_pendulum(), "closed_form") == ()
     outputs = available_outputs(shaken_pendulum())
     assert "inverse_dynamics" in outputs
-    assert not {"force_matrix", "constraint", "reactions", "closure"} & set(outputs)
+    assert "reactions" in outputs
+    assert not {"force_matrix", "constraint", "regressor", "closure"} & set(outputs)
     named = available_outputs(everything(), "elements")
     assert {"force_matrix", "multipliers", "unilateral", "quasi_dynamics"} <= set(named)
 
@@ -163,7 +166,7 @@ def test_other_formulations_refuse_elements() -> None:
     ("output", "message"),
     [
         ("force_matrix", "no unknown forces"),
-        ("reactions", "is a quantity of joints"),
+        ("regressor", "is a quantity of joints"),
         ("pose(arm)", "there is no frame named 'arm'"),
         ("constraint", "with constraints"),
         ("quasi_dynamics", "with quasi"),
@@ -198,3 +201,14 @@ def test_everything_can_be_derived_and_left_out() -> None:
     assert bare["passive"] == pytest.approx(0)
     assert bare["force_matrix"] == pytest.approx(r["force_matrix"])
     assert not np.allclose(bare["mass_matrix"], r["mass_matrix"])
+
+
+def test_what_is_no_frame_is_refused() -> None:
+    """Bodies of elements have names; all but those, frames and segments is refused."""
+    mechanism = everything()
+    bodies = [e.name for e in mechanism.elements if isinstance(e, InertialElement)]
+    assert bodies
+    for name in bodies:
+        check_frame(mechanism, name)
+    with pytest.raises(cf.Error, match="nobody"):
+        check_frame(mechanism, "nobody")

@@ -59,8 +59,8 @@ def test_an_equal_definition_is_an_alias(builder: Builder, x: Scalar, y: Scalar)
     assert builder.finish().numbers["b"] == builder.finish().numbers["a"]
 
 
-def test_without_sharing_definitions_stay_as_written() -> None:
-    apart = Builder(share=False)
+def test_verbatim_definitions_stay_as_written() -> None:
+    apart = Builder(verbatim=True)
     x = apart.input("x", "parameter", 0)
     apart.name("a", 2 * x)
     apart.name("b", 2 * x)
@@ -78,8 +78,19 @@ def test_without_sharing_definitions_stay_as_written() -> None:
     }
 
 
-def test_without_sharing_an_entry_is_defined_once() -> None:
+def test_without_sharing_numbers_and_opposites_are_one_row() -> None:
     apart = Builder(share=False)
+    x = apart.input("x", "parameter", 0)
+    for name, value in (("a", 2 * x), ("b", 2 * x), ("c", -x), ("d", -x), ("e", 0 * x)):
+        apart.name(name, value)
+    apart.quantity("p", (2,), [("f", apart.number(0)), ("g", -x)])
+    apart.output("o", (3,), [("h", 0), ("i", -x), ("j", 2 * x)])
+    assert definitions(apart) == {"a": "2*x", "b": "2*x", "c": "-x", "zero": "0", "j": "2*x"}
+    assert set(apart.finish().aliases) == {*"defghi"}
+
+
+def test_verbatim_an_entry_is_defined_once() -> None:
+    apart = Builder(verbatim=True)
     x = apart.input("x", "parameter", 0)
     apart.output("o", (2,), [("a", -x), ("b", 5)])
     apart.quantity("p", (1,), [("c", 7 * x)])

@@ -57,14 +57,14 @@ class Inputs:
     def cos(self, value: Scalar) -> Scalar:
         return self.builder.call("cos", value)
 
-    def text(self, value: Scalar, **options: bool) -> str:
+    def text(self, value: Scalar, angles: str = "split") -> str:
         """Return the text of a value's expansion."""
-        return expansion_text(self.expansion(value, **options))
+        return expansion_text(self.expansion(value, angles))
 
-    def expansion(self, value: Scalar, **options: bool) -> Expansion:
+    def expansion(self, value: Scalar, angles: str = "split") -> Expansion:
         """Return the expansion of a value, made on its own."""
         variable = self.builder.variable_of(value)
-        return expand(self.builder.finish(), [variable], **options)[0]
+        return expand(self.builder.finish(), [variable], angles=angles)[0]
 
 
 @pytest.fixture
@@ -94,17 +94,16 @@ def _letter_value(symbol: ExpansionSymbol, values: dict[str, Any]) -> Any:
 # --- values ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trig", [True, False])
-@pytest.mark.parametrize("split_angles", [True, False])
+@pytest.mark.parametrize("angles", ["split", "kept"])
 @given(program=programs(EXPANDABLE + RATIONAL + EXACT_CALLS, 8), point=points)
 @examples(40)
 def test_an_expansion_has_the_value_of_the_graph(
-    trig: bool, split_angles: bool, program: Program, point: Point
+    angles: str, program: Program, point: Point
 ) -> None:
     graph = graph_of(program)
     variables = list(graph.outputs["out"].variables)
     values = evaluate_variables(graph, point.values(), EXACT, variables)
-    expansions = expand(graph, variables, trig=trig, split_angles=split_angles)
+    expansions = expand(graph, variables, angles=angles)
     for v, expansion in zip(variables, expansions, strict=True):
         assert value_of(expansion, point.values()) == values[v]
 
@@ -114,16 +113,13 @@ def test_an_expansion_has_the_value_of_the_graph(
 def test_sympy_expands_to_the_same(program: Program) -> None:
     graph = graph_of(program)
     variable = graph.outputs["out"].variables[-1]
-    (expansion,) = expand(graph, [variable], trig=False, split_angles=False)
+    (expansion,) = expand(graph, [variable], angles="kept")
     (expression,) = sympy_expressions(graph, [variable])
-    difference = sympy.expand(_sympy_sum(expansion)) - sympy.expand(expression)
+    sines = {s: sympy.cos(*s.args) for s in expression.atoms(sympy.sin)}
+    difference = sympy.expand(_sympy_sum(expansion) - expression)
+    for sine, cosine in sines.items():
+        difference = sympy.rem(difference, sine**2 + cosine**2 - 1, sine)
     assert sympy.expand(difference) == 0
-    # Letters of SymPy and of the expansion are the same, and so are the terms.
-    assert len(expansion) == _number_of_terms(sympy.expand(expression))
-
-
-def _number_of_terms(expression: Any) -> int:
-    return 0 if expression == 0 else len(sympy.Add.make_args(expression))
 
 
 def _sympy_sum(expansion: Expansion) -> Any:
@@ -187,29 +183,28 @@ def test_another_form_has_the_same_expansion(program: Program, hidden: Program) 
     w = v * one + h * (a - b) * (a + b) - h * a * a + h * b * b
     builder.output("o", (2,), [("o_1", v), ("o_2", w)])
     graph = builder.finish()
-    for options in ({}, {"split_angles": False}):
+    for angles in ("split", "kept"):
         # Each on its own, so that neither can lean on the letters of the other.
-        (first,) = expand(graph, [graph.block("o").variables[0]], **options)
-        (second,) = expand(graph, [graph.block("o").variables[1]], **options)
+        (first,) = expand(graph, [graph.block("o").variables[0]], angles=angles)
+        (second,) = expand(graph, [graph.block("o").variables[1]], angles=angles)
         assert first == second
 
 
 def test_the_square_of_a_sine_goes(i: Inputs) -> None:
-    for options in ({}, {"split_angles": False}):
+    for angles in ("split", "kept"):
         cosine_first = Inputs()
         c = cosine_first.cos(cosine_first.q1)
         s = cosine_first.sin(cosine_first.q1)
-        assert cosine_first.text(s**2 + 2 * c**2, **options) == "cos(q1)^2 + 1"
-        assert i.text(i.sin(i.q1) ** 2, **options) == "-cos(q1)^2 + 1"
-        assert i.text(i.sin(i.q1) ** 2, trig=False, **options) == "sin(q1)^2"
+        assert cosine_first.text(s**2 + 2 * c**2, angles=angles) == "cos(q1)^2 + 1"
+        assert i.text(i.sin(i.q1) ** 2, angles=angles) == "-cos(q1)^2 + 1"
 
 
 def test_angles_are_split(i: Inputs) -> None:
     value = i.sin(i.q1 - i.q2)
     assert i.text(value) == "sin(q1)*cos(q2) - cos(q1)*sin(q2)"
-    assert i.text(value, split_angles=False) == "sin(q1 - q2)"
+    assert i.text(value, angles="kept") == "sin(q1 - q2)"
     assert i.text(i.cos(2 * i.q1)) == "2*cos(q1)^2 - 1"
-    assert i.text(i.cos(2 * i.q1), trig=False) == "-sin(q1)^2 + cos(q1)^2"
+    assert i.text(i.cos(2 * i.q1), angles="kept") == "cos(2*q1)"
 
 
 def test_angles_are_split_however_they_were_added_up(i: Inputs) -> None:
@@ -332,7 +327,7 @@ def power_of_sum(letters: int, exponent: int) -> tuple[Graph, int]:
 
 def test_an_expression_without_end_is_refused() -> None:
     graph, y = power_of_sum(40, 12)
-    with pytest.raises(RunError, match="more than 100000 terms") as caught:
+    with pytest.raises(RunError, match="more than 4000 terms") as caught:
         expand(graph, [y])
     assert caught.value.element == "y"
     assert "limit" in (caught.value.remedy or "")
@@ -345,9 +340,9 @@ def test_angles_without_end_are_refused() -> None:
     builder.output("y", (), [("y", y)])
     graph = builder.finish()
     (variable,) = graph.outputs["y"].variables
-    with pytest.raises(RunError, match="more than 1000 terms"):
+    with pytest.raises(RunError, match="more than 2000 terms"):
         expand(graph, [variable], limit=1000)
-    assert len(expand(graph, [variable], split_angles=False)[0]) == 1
+    assert len(expand(graph, [variable], angles="kept")[0]) == 1
 
 
 @pytest.mark.parametrize("limit", [None, 84, 85, 1000])
@@ -360,7 +355,7 @@ def test_a_limit_changes_no_result(limit: int | None) -> None:
 
 def test_a_limit_is_exact() -> None:
     graph, y = power_of_sum(4, 6)
-    with pytest.raises(RunError, match="more than 83 terms"):
+    with pytest.raises(RunError, match="84 terms when it is multiplied out; the limit is 83"):
         expand(graph, [y], limit=83)
     wrong: list[Any] = [0, -1, 1.5, "10", True]
     for limit in wrong:

@@ -66,6 +66,13 @@ def test_texts_that_mean_nothing_are_refused(text: str) -> None:
         canonical(text, lambda name: parts_of(name).whole)
 
 
+def test_a_matrix_of_outputs_has_one_output() -> None:
+    assert canonical("Cz( H )", str) == canonical("output_matrix(H)", str) == "output_matrix(H)"
+    with pytest.raises(cf.Error, match=r"Cz\(H,q\) names 2 outputs") as refused:
+        canonical("Cz(H,q)", str)
+    assert refused.value.remedy == "write output_matrix(OUTPUT)"
+
+
 def test_operators_within_each_other_are_bounded() -> None:
     text = "H"
     for _ in range(DEEPEST + 2):

@@ -349,3 +349,13 @@ def test_the_mechanism_of_a_bound_model_moves_and_refuses_what_it_cannot_tell() 
             cf.derive(bodies, [f"d({output})/d(q)"])
     with pytest.raises(cf.Error, match="the mass matrix is singular"):
         cf.simulate(model.bind({**base.values, base.names[0]: -50}).mechanism, t=0.1)
+
+
+def test_symbols_with_values_give_base_parameters_with_values() -> None:
+    """A length that stays a symbol is part of the parameters it is grouped into."""
+    mechanism = chain(turning(), turning("y", position=["p", "0.5", "0.6"]))
+    numbers, symbols = (parametrise(mechanism, given) for given in (["base"], ["base", "p"]))
+    expected = {p.name: p.value for p in numbers.parameters if p.name not in "pg"}
+    assert len(expected) > 5
+    assert None not in expected.values()
+    assert {p.name: p.value for p in symbols.parameters if p.name not in "pg"} == expected

@@ -22,6 +22,7 @@ from chainform.mechanism.exact import (
     rotation_of_angles,
     square_root,
 )
+from chainform.mechanism.exact_fields import turned
 from chainform.mechanism.records import IDENTITY, Axis, Rotation
 from chainform.spatial import (
     apply,
@@ -190,3 +191,14 @@ def test_square_roots_have_many_digits(value: Fraction) -> None:
 def test_determinant_and_cross_product_agree() -> None:
     assert determinant(matrix([[1, 2, 3], [0, 1, 4], [5, 6, 0]])) == 1
     assert cross(vector(1, 0, 0), vector(0, 1, 0)) == vector(0, 0, 1)
+
+
+@pytest.mark.parametrize("power", range(-5, 6))
+def test_multiples_of_an_angle(power: int) -> None:
+    """By de Moivre: the powers of c + i s, whose inverse is c - i s."""
+    point = c, s = Fraction(3, 5), Fraction(4, 5)
+    expected = Fraction(1), Fraction(0)
+    for _ in range(abs(power)):
+        x, y = expected
+        expected = (x * c - y * s, x * s + y * c) if power > 0 else (x * c + y * s, y * c - x * s)
+    assert turned(point, power) == expected

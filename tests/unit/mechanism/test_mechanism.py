@@ -12,6 +12,7 @@ import pytest
 import chainform as cf
 from chainform.errors import ReadError
 from chainform.mechanism import GROUND, BaseMotion, JointKind, Mechanism
+from chainform.readers import read_text
 
 
 def branched() -> Mechanism:
@@ -33,6 +34,20 @@ def test_coordinates_follow_dof() -> None:
     assert (mechanism.nq, mechanism.nv) == (3, 3)
     assert [segment.coordinate for segment in mechanism.segments] == [2, 0, None, 1]
     assert [record.segment for record in mechanism.coordinate_records] == [1, 3, 0]
+
+
+def test_some_segments_have_ids() -> None:
+    """A segment without one has none, and is named instead."""
+    text = """
+        segments = [
+            {name = "a", id = 7, joint = "revolute", axis = "z", mass = 1},
+            {name = "b", parent = 7, joint = "revolute", axis = "z", mass = 1},
+            {name = "c", parent = "b", id = 1, joint = "revolute", axis = "z", mass = 1},
+            {name = "d", parent = 1, joint = "revolute", axis = "z", mass = 1},
+        ]"""
+    assert [segment.parent for segment in read_text(text, "toml").segments] == [GROUND, 0, 1, 2]
+    with pytest.raises(ReadError, match="no segment with the id 2"):
+        read_text(text.replace("parent = 1", "parent = 2"), "toml")
 
 
 def test_children_and_paths() -> None:

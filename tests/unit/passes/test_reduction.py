@@ -55,7 +55,7 @@ def test_no_power_above_two_is_left(name: str) -> None:
         # As the paper forms them, the expressions have higher powers; the identities remove them.
         raw = Expand()(model.graph)
         assert max(powers(raw)) > 2
-        assert max(powers(TrigIdentities(new_angles=False)(raw))) <= 2
+        assert max(powers(TrigIdentities(angles="kept")(raw))) <= 2
     reduced = after(model.graph, Expand(trig=True), TrigIdentities())
     assert max(powers(reduced)) <= 2
 

@@ -311,3 +311,16 @@ def test_examples_have_no_warnings_of_their_own() -> None:
     for path in sorted(EXAMPLES.glob("*.toml")):
         notes = [note for note in read(path).notes if note.level == "warning"]
         assert all("principal moments" in note.text for note in notes), path.name
+
+
+@pytest.mark.parametrize("form", ["six_axis_arm", "six_axis_arm_vectors", "manipulator_tree"])
+def test_parts_of_files_of_every_form(form: str) -> None:
+    whole = read(f"examples/{form}.toml")
+    root, tip = whole.segments[0].name, whole.segments[2].name
+    part = read(f"examples/{form}.toml", root=root, tips=[tip])
+    assert [s.name for s in part.segments] == [s.name for s in whole.segments[1:3]]
+    assert part == whole.subtree(root, [tip])
+    assert read(f"examples/{form}.toml", root=None) == whole
+    with pytest.raises(ReadError) as caught:
+        read(f"examples/{form}.toml", root="nobody")
+    assert caught.value.remedy

@@ -212,3 +212,14 @@ def test_numbers_are_readable() -> None:
     text = native_text(mechanism)
     assert '"com": [0.25, "1/3", 0]' in text
     assert text.isascii()
+
+
+def test_coordinates_of_their_own_have_units_and_rates() -> None:
+    builder = cf.Mechanism.builder("bead")
+    builder.coordinates({"name": "phi", "unit": "rad", "rate": "omega"}, "x")
+    builder.element(kind="point", mass=1, position=["x", "cos(phi)", 0])
+    mechanism = builder.build()
+    check(mechanism)
+    again = read_text(native_text(mechanism), "json")
+    assert [(c.name, c.unit) for c in again.coordinate_records] == [("phi", "rad"), ("x", "")]
+    assert again.rates == ("omega", "x")

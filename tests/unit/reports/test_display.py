@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 
 import chainform as cf
-from chainform.analysis import Task
+from chainform.analysis import Task, complete, drives, motion_of, unknown_forces
 from chainform.display import Displayed, Records
 from chainform.mechanism import BaseParameters
 from chainform.model import Store
 from chainform.pictures import HtmlPage
 from chainform.reports import bundle_of
-from chainform.simulation import BatchRun
+from chainform.simulation import BatchRun, mobility
 
 INSIDE = (
+    "chainform.emitters.notation",
     "chainform.errors",
     "chainform.expressions",
     "chainform.given",
@@ -35,7 +36,7 @@ INSIDE = (
     "chainform.simulation.machine",
     "chainform.simulation.quantities",
 )
-"""Rooms and files whose classes people do not meet: errors, parsers, machine code, its records."""
+"""Rooms and files whose classes people do not meet: errors, parsers, letters, machine code."""
 PARTS = {
     "Conditions",
     "ExpansionSymbol",
@@ -48,6 +49,8 @@ PARTS = {
 """Parts of other objects: enumerations, protocols, what equations are made of."""
 NAMES: dict[str, Any] = {"Store": Store, "BaseParameters": BaseParameters, "ExportOptions": dict}
 """Classes that are imported late, for annotations."""
+FUNCTIONS = (complete, drives, mobility, motion_of, unknown_forces)
+"""Documented functions that are not at the front door."""
 
 
 def classes_in(kind: Any) -> Iterator[type]:
@@ -80,8 +83,7 @@ def given_by(kind: type) -> Iterator[type]:
 def public_classes() -> set[type]:
     found: set[type] = set()
     todo = deque[type]([HtmlPage, Task, BatchRun])
-    for name in cf.__all__:
-        thing = getattr(cf, name)
+    for thing in (*(getattr(cf, name) for name in cf.__all__), *FUNCTIONS):
         todo += [thing] if isinstance(thing, type) else returned(thing)
     while todo:
         kind = todo.popleft()
@@ -152,3 +154,12 @@ def test_records_are_a_table() -> None:
     found = cf.quantities("examples/four_bar.toml")
     assert isinstance(found, Records)
     assert bundle_of(found)["text/html"].count("<tr>") == len(found) + 1
+
+
+def test_stages_are_a_table_with_what_came_of_each() -> None:
+    reduced = cf.derive("examples/slider_crank.toml", ["H"]).reduce("thesis")
+    assert repr(reduced.stages).startswith(f"<{len(reduced.stages)} of Stage: formulation")
+    page = bundle_of(reduced.stages)["text/html"]
+    assert page.count("<tr>") == len(reduced.stages) + 1
+    for text in ("multiplications", "fate", "taken", "left: "):
+        assert text in page

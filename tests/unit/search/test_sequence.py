@@ -13,33 +13,43 @@ from chainform.passes import (
     DropNeutral,
     DropUnused,
     Expand,
+    ExtractDivisors,
     ExtractMonomials,
     FactorProducts,
     MergeEqual,
     ReducePart,
     TrigIdentities,
 )
-from chainform.search.sequence import parse_sequence, sequence_text
+from chainform.search import pass_entries
+from chainform.search.sequence import STEPS, parse_sequence, sequence_text
+from chainform.search.thesis import Thesis
 from strategies import examples
 
 words = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs", "Cc"]), max_size=6)
-numbers = st.integers(0, 10**12)
+numbers, positive = st.integers(0, 10**12), st.integers(1, 10**12)
 simple: st.SearchStrategy[Any] = st.one_of(
     st.just(DropNeutral()),
     st.builds(DropUnused, st.booleans()),
     st.builds(
         Expand,
         st.booleans(),
-        st.booleans(),
+        st.sampled_from(["kept", "split"]),
         numbers,
         st.sampled_from(["refuse", "stop"]),
         st.none() | numbers,
         st.lists(words).map(tuple),
     ),
-    st.builds(TrigIdentities, st.sampled_from(["best", "first"]), st.booleans(), numbers),
+    st.builds(
+        TrigIdentities,
+        st.sampled_from(["best", "first"]),
+        st.sampled_from(["collected", "kept"]),
+        numbers,
+    ),
     st.builds(MergeEqual, st.booleans(), st.booleans()),
-    st.builds(ExtractMonomials, numbers, st.none() | numbers),
+    st.builds(ExtractDivisors, st.booleans(), st.floats(0, 1e17)),
+    st.builds(ExtractMonomials, st.integers(1, 6), st.none() | numbers),
     st.builds(FactorProducts, numbers),
+    st.builds(Thesis, st.booleans(), st.booleans(), positive, positive, numbers, st.integers(1, 6)),
 )
 steps = st.recursive(
     simple,
@@ -70,7 +80,10 @@ def test_only_what_differs_is_written() -> None:
         ("drop_neutral(x=1)", "it takes none"),
         ("expand(trig=3)", "3 is not a value for trig"),
         ("expand(trig=none)", "none is not a value for trig"),
-        ("expand(limit=-1)", "-1 is not a value"),
+        ("expand(limit=-1)", "the number is negative"),
+        ("thesis(degree=7)", "the number is above 6"),
+        ("thesis(limt=7)", "did you mean 'limit'"),
+        ("thesis(limit=true)", "true is not a value"),
         ("expand(limit=true)", "true is not a value"),
         ("expand(beyond=3)", "3 is not a value for beyond"),
         ("expand(of=Q)", "Q is not a value for of"),
@@ -82,8 +95,10 @@ def test_only_what_differs_is_written() -> None:
         ("expand merge_equal", "was not expected"),
         ("expand,", "the end"),
         ("expand(trig==true)", "="),
-        ("expand(limit=1e5)", "was expected"),
+        ("expand(limit=1e5)", "100000.0 is not a value for limit"),
+        ("extract_divisors(sine_cost=1e999)", "not finite"),
         ("__import__('os')", "there is no pass"),
+        ("expand(angles=trig)", "there is no angles 'trig'"),
         ("expand(beyond=never)", "there is no beyond 'never'"),
         (f"expand(limit={'9' * 30})", "was not expected as a value"),
         ("reduce_part(passes=[" * 20, "nested more than"),
@@ -93,3 +108,17 @@ def test_what_cannot_be_read_is_refused(text: str, message: str) -> None:
     with pytest.raises(DeriveError) as caught:
         parse_sequence(text)
     assert message in str(caught.value)
+
+
+def test_every_option_is_told() -> None:
+    entries = {entry.name: entry for entry in pass_entries()}
+    assert [*entries] == [*STEPS]
+    assert all(entry.summary and len(entry.summary) < 100 for entry in entries.values())
+    for entry in entries.values():
+        for option in entry.options:
+            assert option.meaning
+            assert option.type
+            # A default is written as a sequence writes it.
+            parse_sequence(f"{entry.name}({option.name}={option.default})")
+    limit = next(option for option in entries["thesis"].options if option.name == "degree")
+    assert (limit.type, limit.default) == ("whole number, at least 1, at most 6", "2")

@@ -8,15 +8,9 @@ import pytest
 
 import chainform as cf
 from chainform.graph import cost, evaluate, verify
-from chainform.search.efforts import Stage
-from chainform.search.thesis import (
-    FINAL_GRAPH,
-    INITIAL_GRAPH,
-    TABLE_3_3,
-    Thesis,
-    comparison,
-    thesis,
-)
+from chainform.search.published import PUBLISHED, TABLE_3_3, comparison
+from chainform.search.stages import Stage, path_of
+from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Thesis
 from zoo import exact_state, random_tree, reference
 
 MODEL = ["mass_matrix", "coriolis", "gravity"]
@@ -48,7 +42,8 @@ def assert_no_dearer(case: str, stages: list[Stage]) -> None:
 def test_example_2_1() -> None:
     stages = reduced(reference("rackovic_2_1"), "closed_form", MODEL)
     assert_no_dearer("example_2_1", stages)
-    assert len(stages) == 10
+    figures = [row.published for row in comparison("example_2_1", stages) if row.published]
+    assert figures == [*PUBLISHED["example_2_1"].values()]
 
 
 @pytest.mark.parametrize(("by_parts", "factoring"), TABLE_3_3)
@@ -92,4 +87,41 @@ def _operations(stage: Stage) -> int:
 
 def test_without_an_observer() -> None:
     graph = cf.derive(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
-    assert cost(thesis(graph)).multiplications < cost(graph).multiplications
+    assert cost(Thesis()(graph)).multiplications < cost(graph).multiplications
+
+
+def test_every_way_has_a_fate() -> None:
+    stages = reduced(reference("rackovic_2_1"), "closed_form", MODEL)
+    assert all(stage.fate.startswith(("taken", "left")) for stage in stages)
+    ends = [stage for stage in stages if stage.name == FINAL_GRAPH]
+    assert [end.fate for end in ends].count("taken") == 1
+    assert ends[-1] is stages[-1]
+    for end in ends[:-1]:
+        more = _operations(end) - _operations(stages[-1])
+        assert end.fate == f"left: {more} operations more"
+    path = path_of(stages)
+    assert path[0] is stages[0]
+    assert all(stage.fate == "taken" for stage in path)
+    assert all(1 <= stage.back <= number for number, stage in enumerate(stages) if number)
+    # A stage stands once: by its name and the way it belongs to.
+    assert len({(stage.name, stage.branch) for stage in stages}) == len(stages)
+
+
+def test_expressions_that_are_too_long_are_left() -> None:
+    stages = reduced(reference("rackovic_2_1"), "closed_form", MODEL, total=250)
+    tried = [stage for stage in stages if stage.fate.endswith("terms in all")]
+    assert [stage.branch for stage in tried] == [f"at most {n} terms each" for n in (72, 18, 4)]
+    (expressions,) = (s for s in stages if s.name == "analytic expressions" and s not in tried)
+    assert expressions.fate in ("taken", "left")
+
+
+def test_options_as_text() -> None:
+    model = cf.derive(reference("rackovic_2_1"), MODEL, formulation="closed_form")
+    plain = model.reduce("thesis(by_parts=false, factoring=false)")
+    count = plain.count()
+    printed = TABLE_3_3[False, False]
+    assert (count.multiplications, count.additions) <= printed[:2]
+    assert not [stage for stage in plain.stages if "subgraph" in stage.name]
+    assert not [stage for stage in plain.stages if stage.name == "after factoring"]
+    assert plain.reduction == "thesis(by_parts=false, factoring=false)"
+    assert plain.stages[-1].options == {"passes": "thesis(by_parts=false,factoring=false)"}

@@ -75,6 +75,30 @@ def test_the_same_seed_is_the_same_walk() -> None:
     assert texts[0] != texts[2]
 
 
+def test_a_sweep_brings_what_short_walks_did_not_find() -> None:
+    """Its end is noted as the best, and nothing is left to sweep."""
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix", "coriolis", "gravity"]).graph
+    walk = Walk(system_of(graph), 0)
+    walk.go_on(20, 10_000)
+    walk.go_back()
+    before = walk.best_cost
+    walk.sweep()
+    assert walk.best_cost == walk.sums.cost < before
+    swept = walk.best_graph()
+    assert is_same(graph, swept)
+    walk.sweep()
+    assert graph_text(walk.best_graph()) == graph_text(swept)
+
+
+def test_time_ends_a_sweep() -> None:
+    graph = cf.derive(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
+    walk = Walk(system_of(graph), 0)
+    walk.go_on(10, 10_000, until=0.0)
+    before = walk.best_cost
+    walk.sweep()
+    assert (walk.steps, walk.best_cost) == (0, before)
+
+
 def test_nothing_to_do() -> None:
     graph = cf.derive(random_tree(3), ["gravity"]).graph
     walk = Walk(system_of(graph), 0)

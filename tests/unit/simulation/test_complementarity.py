@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chainform.simulation.solvers.contact.balance_rows import ContactSolution
 from chainform.simulation.solvers.contact.complementarity import Balancing, depends
 from chainform.simulation.solvers.contact.force_rows import (
     JOINT,
@@ -237,3 +238,26 @@ def test_rows_that_agree_have_a_solution_whatever_the_signs(sign: float) -> None
     found = solve(np.ones((2, 2)), right, np.ones(2))
     assert found.endless is None
     np.testing.assert_allclose(found.x, 0.5 * right, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loose", [False, True])
+def test_what_slides_in_any_case_does_not_hold_at_first(loose: bool) -> None:
+    """Also where everything is to hold that can."""
+    sliding = ForceRow(PLANE, 0.5, 0, way=1.0, is_loose=loose)
+    still = ForceRow(PLANE, 0.5, 1)
+    rows = [ForceRow(PUSH), ForceRow(PUSH), sliding, still]
+    balancing = Balancing(np.eye(4), -np.ones(4), rows, is_held=True)
+    assert balancing.holds.tolist() == [True, True, False, True]
+    assert balancing.sides.tolist() == [0.0, 0.0, -1.0, 0.0]
+
+
+def test_what_is_taken_keeps_what_follows_from_it() -> None:
+    """Of two equal rows that rest without a force one may hold, and a third row as well."""
+    S = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    none = np.zeros(3)
+    found = RowForces(none, none, np.zeros(3, dtype=np.bool_), none, none)
+    solution = ContactSolution([4, 5, 7], S, found, none, none, set())
+    assert solution.take([4])
+    assert not solution.take([5])
+    assert solution.take([7])
+    assert solution.taken == [4, 7]

@@ -6,6 +6,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from bombs import LONG, MUCH, peak_of
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
 from chainform.simulation.files.formats import FORMS
@@ -99,6 +100,17 @@ def used(path: Path) -> None:
         run.animate()
         longer: dict[str, Any] = {**OPTIONS, "t": 0.62}
         assert cf.simulate(ball(), resume=run, **longer).t[0] == run.t[0]
+
+
+def test_a_run_that_stands_nowhere_is_not_resumed() -> None:
+    run = cf.simulate(ball(), q0=[1], **OPTIONS)
+    bookmark = run.about.bookmark
+    assert bookmark is not None
+    lost = replace(bookmark, y=np.where(np.arange(len(bookmark.y)) == 1, np.nan, bookmark.y))
+    run = replace(run, about=replace(run.about, bookmark=lost))
+    longer: dict[str, Any] = {**OPTIONS, "t": 0.62}
+    with pytest.raises(RunError, match="the state in which the run stands is not finite"):
+        cf.simulate(ball(), resume=run, **longer)
 
 
 # --- damage -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from chainform.simulation.machine.factors import LIGHT, strengthen
 from chainform.simulation.machine.linear import (
     cholesky,
     eliminated,
@@ -13,6 +14,7 @@ from chainform.simulation.machine.linear import (
     pivoted,
     solve_eliminated,
     solve_pivoted,
+    spread_eliminated,
     spread_pivoted,
 )
 
@@ -61,3 +63,35 @@ def test_a_pivot_that_is_rounding_fails_and_tells_its_row() -> None:
     assert cholesky((whole + np.diag([0, 1e-6, 0])).ravel(), 3, 1e-14) == 0
     assert cholesky((whole + np.diag([0, 1e-6, 0])).ravel(), 3, 1e-5) == 2
     assert cholesky((whole * np.nan).ravel(), 3, 1e-14) == -1
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 10_000))
+def test_columns_left_out_follow_from_the_others(n: int, inner: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rank = min(n, inner)
+    a = random.normal(size=(n, inner)) @ random.normal(size=(inner, n))
+    factors = a.copy().ravel()
+    rows, columns = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    assert eliminated(factors, rows, columns, n, 1e-11) == rank
+    spread = np.zeros(n * n)
+    spread_eliminated(factors, spread, n, rank)
+    for j, column in enumerate(columns[rank:]):
+        weights = spread[j * n : j * n + rank]
+        size = 1 + np.abs(weights).max()
+        np.testing.assert_allclose(a[:, columns[:rank]] @ weights, a[:, column], atol=1e-8 * size)
+
+
+def test_a_light_row_is_strengthened_by_the_heaviest_coordinate() -> None:
+    """The weight is about the mass that a row meets, or a share of the largest mass of all."""
+    n = m = 2
+    heavy, light = 8.0, 1e-9
+    area = np.zeros(n * n + n + m * n + m)
+    area[: n * n] = np.diag([light, heavy]).ravel()
+    area[n * n + n : n * n + n + m * n] = np.diag([2.0, 1.0]).ravel()
+    diagonal, weights = np.array([light, heavy, 0.0, 0.0]), np.zeros(m)
+    strengthen(area, np.ones(m), diagonal, np.ones(m), weights, n, m)
+    # A coordinate is measured by the largest entry of its column: 2 of the first, 1 of the second.
+    np.testing.assert_allclose(weights, [LIGHT * heavy, heavy], rtol=1e-12)
+    strengthened = np.diag([light + 4 * weights[0], heavy + weights[1]])
+    np.testing.assert_allclose(area[: n * n], strengthened.ravel(), rtol=1e-12)

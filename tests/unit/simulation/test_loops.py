@@ -15,6 +15,7 @@ from chainform.runtime.engine import Library, compiled
 from chainform.runtime.procedures import Structs, Translation
 from chainform.runtime.target import target_for
 from chainform.simulation.files.about import ResumePoint
+from chainform.simulation.machine import constrained
 from chainform.simulation.machine.constrained import constrained_acceleration
 from chainform.simulation.machine.layout import SystemLayout
 from chainform.simulation.machine.machine import given_functions
@@ -22,12 +23,14 @@ from chainform.simulation.machine.records import (
     EVENT,
     PAUSED,
     REACHED,
+    UNRESISTED,
     EventMark,
     Integration,
     room_for,
 )
 from chainform.simulation.solvers import adaptive, runge_kutta
 from chainform.simulation.solvers.events import first_event, roots
+from chainform.simulation.solvers.events.first_event import BARELY
 from chainform.simulation.solvers.explicit import METHODS
 from unit.simulation.small_machines import PENDULUM, machine
 
@@ -159,16 +162,93 @@ def test_a_loop_that_pauses_goes_on(loop: tuple[Library, dict[str, Any]]) -> Non
     np.testing.assert_allclose(now.step.y, [np.cos(1.2), -np.sin(1.2)], atol=1e-8)
 
 
-def test_forces_of_constraints_as_they_stand_in_python() -> None:
-    """One row of three follows from the others."""
-    rng, n, m = np.random.default_rng(5), 4, 3
-    layout, p = SystemLayout(), np.zeros(400)
+@pytest.mark.parametrize(
+    ("law", "is_past", "looks"),
+    [
+        (lambda x: (x - 0.3) ** 2 - 1e-9, True, None),
+        (lambda x: (x - 0.3) ** 4 - 1e-7, True, None),
+        (lambda x: (x - 0.3) ** 6 - 1e-8, True, None),
+        # Three places, and the least value of two parabolas, of which the second is believed.
+        (lambda x: (x - 0.3) ** 2 + 0.1, False, 5),
+        (lambda x: 1.0 + x, False, None),
+    ],
+)
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_where_a_function_turns_back_it_may_be_past_zero(
+    monkeypatch: pytest.MonkeyPatch, law: Any, is_past: bool, looks: int | None, side: float
+) -> None:
+    seen: list[float] = []
+
+    def value_at(place: float, _event: int, _step: Any) -> float:
+        seen.append(place)
+        return side * law(place)
+
+    monkeypatch.setattr(roots, "value_at", value_at)
+    found = roots.lowest_of(0.0, 1.0, side, 0, oscillator(1.0, 0.0).step)
+    assert (law(found) <= 0) if is_past else found == 2.0
+    assert looks is None or len(seen) == looks
+
+
+def test_the_edge_of_what_has_values_is_found_by_halving(monkeypatch: pytest.MonkeyPatch) -> None:
+    edge, now = 0.3178, oscillator(1.0, 0.0)
+    watch = now.step.watch
+    watch.values = np.zeros(1)
+
+    def look(place: float, _step: Any) -> None:
+        watch.values[0] = np.nan if place > edge else 1.0
+
+    monkeypatch.setattr(first_event, "look", look)
+    for first, last in ((0.0, 1.0), (0.25, 0.5), (edge, 1.0)):
+        found = first_event.edge_of(first, last, now.step)
+        assert found == pytest.approx(edge, abs=1e-9)
+        assert found <= edge
+        assert watch.values[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"), [(0.25, 0.25), (0.0, BARELY), (-1e-9, BARELY), (-0.25, BARELY)]
+)
+@pytest.mark.usefixtures("in_python")
+def test_what_lasts_is_not_at_its_end_where_a_motion_begins(above: float, expected: float) -> None:
+    now = oscillator(1.2, -1.0)
+    watch = now.step.watch
+    watch.armed_from, watch.armed = 0, 1
+    now.step.y[0] = LEVEL + above
+    first_event.mark_events(now)
+    assert watch.marks[0].before == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@pytest.mark.usefixtures("in_python")
+def test_the_first_step_is_as_long_as_the_book_says() -> None:
+    """Hairer, Norsett, Wanner, II.4: by the sizes of the state, of its rate and of its bend."""
+    now = oscillator(6.0, 0.0)
+    now.control.rtol, now.control.atol, now.control.length = 1e-3, 1e-4, 0.0
+    now.step.y[:] = 1.0, 0.5
+    adaptive.lay_out(now)
+    assert adaptive.first_stage(now) == 0
+    y, f = np.array([1.0, 0.5]), np.array([0.5, -1.0])
+    tolerated = 1e-4 + 1e-3 * y
+
+    def size(x: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((x / tolerated) ** 2)))
+
+    h = 0.01 * size(y) / size(f)
+    bend = size(np.array([0.5 - h, -1.0 - 0.5 * h]) - f) / h
+    longer = (0.01 / max(size(f), bend)) ** (1 / METHODS["verner65"].order)
+    assert now.control.length == pytest.approx(min(100 * h, longer, 0.5), rel=1e-12)
+
+
+def rows_of_three(rng: np.random.Generator, n: int) -> tuple[SystemLayout, Any, dict[str, Any]]:
+    """The memory of a system, one row of three following from the others, and its parts."""
+    m = 3
+    layout, p = SystemLayout(), np.zeros(600)
     lengths = {"mask": m, "multipliers": m, "H": n * n, "r": n, "J": m * n, "gamma": m}
     lengths |= {"Y": m * n, "S": m * m, **dict.fromkeys(("right", "weights", "scales"), m)}
     lengths |= {"squares": m, "largest": m, "diagonal": 2 * n, "spread": 2 * m * m + m + n}
     lengths |= {"order": m, "groups": m, "redundant": m}
+    lengths |= {"residuals": m, "speeds": m, "change": 4 * n}
     parts: dict[str, Any] = {}
-    layout.n, layout.m, layout.always = n, m, m
+    layout.nq, layout.n, layout.m, layout.always = n, n, m, m
     for place, (name, length) in zip(
         np.cumsum([0, *lengths.values()]), lengths.items(), strict=False
     ):
@@ -176,22 +256,55 @@ def test_forces_of_constraints_as_they_stand_in_python() -> None:
         parts[name] = p[place : place + length]
     half, rows = rng.normal(size=(n, n)), rng.normal(size=(m, n))
     rows[2] = rows[0] - 2 * rows[1]
-    H, wanted, r = half @ half.T + np.eye(n), rows @ rng.normal(size=n), rng.normal(size=n)
-    for name, value in {
-        "mask": 1.0,
-        "H": H.ravel(),
-        "r": r,
-        "J": rows.ravel(),
-        "gamma": wanted,
-    }.items():
-        parts[name][:] = value
+    H = half @ half.T + np.eye(n)
+    parts["mask"][:], parts["H"][:], parts["J"][:] = 1.0, H.ravel(), rows.ravel()
     parts["groups"].view(np.int64)[:] = range(m)
+    return layout, p, {**parts, "rows": rows, "mass": H}
+
+
+def test_forces_of_constraints_as_they_stand_in_python() -> None:
+    """One row of three follows from the others."""
+    rng, n = np.random.default_rng(5), 4
+    layout, p, parts = rows_of_three(rng, n)
+    rows, H = parts["rows"], parts["mass"]
+    wanted, r = rows @ rng.normal(size=n), rng.normal(size=n)
+    parts["r"][:], parts["gamma"][:] = r, wanted
     acceleration = np.zeros(n)
     assert constrained_acceleration(p, layout, acceleration) == 2
     np.testing.assert_allclose(rows @ acceleration, wanted, atol=1e-10)
     forces = H @ acceleration - r
     np.testing.assert_allclose(rows.T @ parts["multipliers"], forces, atol=1e-9)
     np.testing.assert_allclose(parts["multipliers"], np.linalg.pinv(rows.T) @ forces, atol=1e-9)
+
+
+def rates_are_moved(_t: Any, y: Any, _p: Any, out: Any) -> None:
+    out[:4] = y[4:8]
+
+
+def test_what_lasts_of_a_change_obeys_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constrained, "moved", rates_are_moved)
+    rng, n = np.random.default_rng(6), 4
+    layout, p, parts = rows_of_three(rng, n)
+    rows, H = parts["rows"], parts["mass"]
+    given = rng.normal(size=2 * n)
+    left = given.copy()
+    assert constrained.lasting_change(np.zeros(1), np.ones(2 * n), p, left, layout) == 2
+    # What goes is at right angles to all that the rows allow, in the metric H.
+    allowed = np.linalg.svd(rows)[2][2:]
+    for part in (slice(0, n), slice(n, 2 * n)):
+        np.testing.assert_allclose(rows @ left[part], 0, atol=1e-10)
+        np.testing.assert_allclose(allowed @ H @ (given - left)[part], 0, atol=1e-10)
+
+
+def test_a_state_without_a_mass_matrix_is_not_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is told at once: as a number below zero, which no rank is."""
+    monkeypatch.setattr(constrained, "moved", rates_are_moved)
+    layout, p, parts = rows_of_three(np.random.default_rng(7), 4)
+    parts["H"][:] = np.diag([1.0, 1.0, -1.0, 1.0]).ravel()
+    parts["residuals"][:] = 1.0
+    y = np.ones(8)
+    assert constrained.project(np.zeros(1), y, p, layout) <= UNRESISTED
+    np.testing.assert_array_equal(y, 1.0)
 
 
 OLD = ResumePoint(

@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.analysis import complete, drives, unknown_forces
 from chainform.errors import Error
 from chainform.simulation import simulate_batch
-from chainform.simulation.equations.spline import Spline, spline_near, spline_through
+from chainform.simulation.equations.spline import spline_near, spline_through, spline_with_rates
 from unit.simulation.linkages import CRANK, ROD, slider_crank
 from zoo import random_tree
 
@@ -165,40 +165,40 @@ def test_pieces_join_and_the_force_jumps_with_the_acceleration() -> None:
 @pytest.mark.any_processor
 def test_a_table_is_a_spline_through_its_points_or_near_them() -> None:
     t = np.linspace(0, 2, 30)
-    table = {"t": t, "values": 0.1 * np.sin(3 * t)}
+    table = {"t": t, "values": 0.1 * np.sin(3 * t), "smoothing": 0}
     run = cf.simulate(carriage(), motion={"slide": table}, q0={"rod": 0.3}, t=2)
     law = cf.simulate(carriage(), motion={"slide": "A*sin(3*t)"}, q0={"rod": 0.3}, t=2)
     assert run.motion_forces["slide"] == pytest.approx(law.motion_forces["slide"], abs=2e-3)
-    assert run.report == ("motion of slide: spline of degree 5 through 30 points",)
+    assert run.report == ("motion of slide: spline of degree 5 through 30 numbers, no smoothing",)
     near = cf.simulate(carriage(), motion={"slide": {**table, "smoothing": 1e-3}}, t=2)
-    assert "near 30 points, 0.001 from them" in near.report[0]
+    assert "near 30 numbers, smoothed by a standard deviation of 0.001" in near.report[0]
     assert 1e-4 < np.abs(near.q[:, 0] - 0.1 * np.sin(3 * near.t)).max() < 4e-3
 
 
-def values(spline: Spline, t: Array, order: int = 0) -> Array:
-    """The values of a spline, or its derivatives."""
-    place = np.clip(np.searchsorted(spline.knots, t, side="right") - 1, 0, len(spline.powers) - 1)
-    polynomials = [np.polynomial.Polynomial(powers).deriv(order) for powers in spline.powers]
-    starts = spline.knots[place]
-    return np.array([polynomials[k](x - s) for k, x, s in zip(place, t, starts, strict=True)])
+@pytest.mark.any_processor
+def test_a_spline_has_the_rates_of_its_polynomials() -> None:
+    rng = np.random.default_rng(3)
+    t, between = np.sort(rng.uniform(0, 3, 12)), np.linspace(0.5, 2.5, 40)
+    y = rng.normal(size=(12, 2))
+    between = between[(between > t[0]) & (between < t[-1])]
+    other = make_interp_spline(t, y, 5)
+    for order, found in enumerate(spline_through(t, y)(between)):
+        assert found == pytest.approx(other(between, nu=order), rel=1e-9, abs=1e-9)
+    assert spline_through(t[:3], y[:3])(t[:3])[0] == pytest.approx(y[:3])
+    near = spline_near(t, y[:, 0], 0.3)
+    assert np.sqrt(np.mean((near(t)[0] - y[:, 0]) ** 2)) == pytest.approx(0.3, rel=1e-2)
+    assert spline_near(t, y[:, 0], 1e300)(t)[0] == pytest.approx(spline_near(t, y[:, 0], 9)(t)[0])
+    known = np.stack([np.sin(t), np.cos(t), -np.sin(t)], axis=1)
+    for found, column in zip(spline_with_rates(t, known)(t), known.T, strict=True):
+        assert found == pytest.approx(column, abs=1e-12)
 
 
 @pytest.mark.any_processor
-def test_splines_are_those_of_another_library_and_of_smoothing() -> None:
-    rng = np.random.default_rng(3)
-    t, between = np.sort(rng.uniform(0, 3, 12)), np.linspace(0.5, 2.5, 40)
-    y = rng.normal(size=12)
-    between = between[(between > t[0]) & (between < t[-1])]
-    through, other = spline_through(t, y), make_interp_spline(t, y, 5)
-    for order in range(3):
-        expected = other.derivative(order)(between) if order else other(between)
-        assert values(through, between, order) == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    assert values(spline_through(t[:3], y[:3]), t[:3]) == pytest.approx(y[:3])
-    near = spline_near(t, y, 0.3)
-    assert near.distance == pytest.approx(0.3)
-    assert np.sqrt(np.mean((values(near, t) - y) ** 2)) == pytest.approx(0.3)
-    far = values(spline_near(t, y, 1e3), between, 2)
-    assert np.ptp(far) < 1e-6 * np.abs(far).max() + 1e-9
+def test_ten_thousand_noisy_numbers_are_a_spline_of_few_pieces() -> None:
+    t, random = np.linspace(0, 1, 10_001), np.random.default_rng(4)
+    noisy = {"t": t, "values": 0.1 * np.sin(3 * t) + 1e-3 * random.standard_normal(10_001)}
+    run = cf.simulate(carriage(), motion={"slide": {**noisy, "smoothing": 1e-3}}, t=1)
+    assert np.abs(run.q[:, 0] - 0.1 * np.sin(3 * run.t)).max() < 2e-4
 
 
 @pytest.mark.slow
@@ -235,6 +235,9 @@ def test_motions_of_a_batch_begin_by_their_own_values() -> None:
     assert "jumps by -0.1 at t = 1 s" in wrong.problems[1]
 
 
+TABLE = "{ t = [0, 0.2], values = [0.4, 1.6], rates = [6, 6], accelerations = [0, 0] }"
+
+
 def test_a_scenario_prescribes_motions_by_laws_and_files(tmp_path: Path) -> None:
     t = np.linspace(0, 0.2, 21)
     rows = "\n".join(f"{a!r},{0.4 + 6 * a!r}" for a in t.tolist())
@@ -242,16 +245,18 @@ def test_a_scenario_prescribes_motions_by_laws_and_files(tmp_path: Path) -> None
     (tmp_path / "bar.toml").write_text((EXAMPLES / "four_bar.toml").read_text())
     head = 'mechanism = "bar.toml"\ntime = 0.2\n[motion]\n'
     forces: list[Array] = []
-    for law in (f'"{LAW}"', '{ file = "crank.csv" }'):
+    for law in (f'"{LAW}"', '{ file = "crank.csv", smoothing = 0 }', TABLE):
         (tmp_path / "scenario.toml").write_text(f"{head}crank = {law}\n")
         forces.append(cf.simulate(tmp_path / "scenario.toml").motion_forces["crank"])
-    assert forces[1] == pytest.approx(forces[0], abs=1e-6)
+    for found in forces[1:]:
+        assert found == pytest.approx(forces[0], abs=1e-6)
     (tmp_path / "scenario.toml").write_text(f'{head}crank = "6*rocker"\n')
     with pytest.raises(Error, match="'rocker' is a coordinate") as caught:
         cf.simulate(tmp_path / "scenario.toml")
     assert caught.value.element == "motion, crank"
 
 
+EXACT = {"smoothing": 0}
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ({"crank": "6*t"}, {"q0": {"crank": 0.1}}, "q0: crank begins at 0 by its motion, and 0.1"),
     ({"crank": "6*t"}, {"qd0": [0, 0, 0]}, "qd0: the rate of crank begins at 6"),
@@ -264,11 +269,13 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ({"crank": [{"until": 0.5, "law": "t"}, {"law": "2*t"}]}, {}, "value jumps by 0.5 at t = 0.5"),
     ({"crank": [{"until": 0.5, "law": "t"}, {"law": "1/2"}]}, {}, "rate jumps by -1 at t = 0.5"),
     ({"crank": [{"until": 0.5, "law": "t"}]}, {}, "nothing is given from 0.5 s on"),
-    ({"crank": {"t": [0, 0.5], "values": [0, 1]}}, {}, "table goes from 0 to 0.5 s"),
-    ({"crank": {"t": range(400), "values": range(400)}}, {}, "cannot have 400 entries"),
+    ({"crank": {"t": [0, 0.5], "values": [0, 1], **EXACT}}, {}, "table goes from 0 to 0.5 s"),
+    ({"crank": {"t": range(400), "values": range(400), **EXACT}}, {}, "spline has 395 pieces"),
     ({"crank": {"t": [0, 1], "values": [0, 1], "smoothing": 1}}, {}, "cannot be smoothed"),
+    ({"crank": {"t": [0, 1], "values": [0, 1]}}, {}, "must be differentiated by a spline"),
+    ({"crank": {"t": [0], "values": [0], **EXACT}}, {}, "one number is no motion"),
     ({"crank": len}, {}, "cannot be a function of Python"),
-    ("6*t", {}, "motion: expected a table"),
+    ("6*t", {}, "motion: expected a table of laws by coordinate, not '6*t'"),
     ({"crank": "6*t"}, {"method": "cvode"}, "choose ida"),
     ({"crank": "6*t"}, {"method": "gauss4", "step": 0.01}, "does not take closed loops"),
 ]
@@ -308,3 +315,23 @@ def test_dry_friction_of_a_prescribed_joint_adds_to_its_force() -> None:
     dry, free = (cf.simulate(m, **given) for m in (carriage(friction={"coulomb": 2}), carriage()))
     assert dry.motion_forces["slide"] == pytest.approx(free.motion_forces["slide"] + 2, abs=1e-7)
     assert np.ptp(dry.balance) < 1e-7
+
+
+def test_a_run_is_a_motion(tmp_path: Path) -> None:
+    builder = cf.Mechanism.builder("arm").segment("upper", axis="y", mass=1, com=[1, 0, 0])
+    builder.segment("lower", parent="upper", axis="y", position=[1, 0, 0], mass=1, com=[1, 0, 0])
+    arm = builder.build()
+    span: dict[str, Any] = {"t": 0.4, "t_eval": np.linspace(0, 0.4, 21)}
+    swing = cf.simulate(arm, q0=[0.3, 0.2], **span)
+    swing.save(tmp_path / "swing.npz")
+    again = cf.simulate(arm, motion=tmp_path / "swing.npz", **span)
+    assert np.abs(again.q - swing.q).max() < 1e-10
+    assert max(np.abs(force).max() for force in again.motion_forces.values()) < 1e-6
+    alone = cf.simulate(arm, q0=[0.3, 0.2], motion={"upper": swing}, **span)
+    assert np.abs(alone.q - swing.q).max() < 1e-6
+    with pytest.raises(Error, match="no coordinate of the run"):
+        cf.simulate(four_bar(), motion={"crank": swing})
+    ball = cf.Mechanism.builder("ball").segment("b", joint="free", mass=1, inertia=[1, 1, 1])
+    thrown = cf.simulate(ball.build(), t=0.1, qd0=[1, 0, 0, 0, 0, 0])
+    with pytest.raises(Error, match="quaternion"):
+        cf.simulate(ball.build(), t=0.1, motion=thrown)

@@ -14,6 +14,7 @@ import chainform as cf
 from chainform.errors import Error, ReadError, RunError
 from chainform.readers import read_text
 from chainform.simulation import mobility, simulate_batch
+from chainform.simulation.equations.initial import check_angles
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BALL, PENDULUM, machine
 
@@ -142,3 +143,11 @@ def test_a_law_whose_rate_jumps_is_refused(made: Callable[[str], cf.Mechanism]) 
         "abs(t)",
     ):
         assert cf.simulate(made(law), t=1, t_eval=[1]).about.ending == "end"
+
+
+def test_lengths_may_be_larger_than_angles() -> None:
+    """Of a large angle few digits are left that are no turns; a length has no turns."""
+    check_angles(machine(BALL), np.array([[1.0], [2e9]]))
+    check_angles(machine(PENDULUM), np.array([[1.0], [-1e9]]))
+    with pytest.raises(RunError, match="the angle hinge is 2e"):
+        check_angles(machine(PENDULUM), np.array([[1.0], [-2e9]]))

@@ -656,3 +656,8 @@ def test_a_run_in_earlier_words_is_read() -> None:
     read = cf.Run.from_record(arrays, record.outputs, known)
     assert read.about.without == ("springs",)
     np.testing.assert_array_equal(read.work, run.work)
+
+
+def test_the_energy_is_written_with_the_states() -> None:
+    run = cf.simulate(machine(PENDULUM), q0=[0.3], t=0.2)
+    np.testing.assert_array_equal(run.record().arrays["energy"], run.energy)

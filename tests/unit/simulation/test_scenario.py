@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.errors import ReadError, RunError
 from chainform.readers import read_text
-from chainform.simulation import MotionError, Scenario, simulate_batch
+from chainform.simulation import MotionError, Scenario, is_mechanism_file, simulate_batch
 from chainform.simulation.equations.times import OutputTimes, even_times
 from chainform.simulation.interface import in_toml
 
@@ -622,3 +622,18 @@ def test_any_text_after_a_good_beginning(folder: Path, text: str) -> None:
         Scenario.read(path)
         found = "read"
     assert found in ("", "read")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("arm.toml", "[[segments]]\nname = 'a'", True),
+        ("swing.toml", "mechanism = 'arm.toml'\ntime = 1", False),
+        ("ARM.JSON", '{"segments": []}', True),
+        ("arm.urdf", "<robot/>", True),
+        ("notes.txt", "segments", False),
+    ],
+)
+def test_files_of_mechanisms(tmp_path: Path, name: str, text: str, expected: bool) -> None:
+    (tmp_path / name).write_text(text)
+    assert is_mechanism_file(tmp_path / name) is expected

@@ -399,3 +399,16 @@ def test_a_joint_that_is_given_twice_is_refused(name: str) -> None:
     for call in (simulate, simulate_batch):
         with pytest.raises(RunError, match="l1 is given twice"):
             call(links, **options)
+
+
+def test_stiff_stops_are_watched_both_ways() -> None:
+    """Rigid ones only as they close, and friction as it gives way: first those, then the others."""
+    builder = cf.Mechanism.builder("slider")
+    builder.segment("x", joint="prismatic", axis="x", mass=1)
+    builder.segment("z", parent="x", joint="prismatic", axis="z", mass=1).frame("heel", "z")
+    stops = {"x": {"lower": -1, "upper": 3, "stiffness": 1e3}, "z": {"upper": 1}}
+    problem = cf.Problem.of(builder.build(), contacts={"heel": {"friction": 0.5}}, stops=stops, t=1)
+    barriers = problem.compile().conditions.barriers
+    assert (len(barriers.rigid), len(barriers.stiff)) == (2, 2)
+    # Two more functions are the edges of the cone of friction.
+    assert barriers.directions == [-1.0, -1.0, -1.0, -1.0, 0.0, 0.0]

@@ -324,3 +324,9 @@ def test_changed_rows_are_noticed(database: Database, graph: Graph, change: str)
     with pytest.raises(StoreError, match="not those that were saved"):
         database.load("arm")
     assert len(database.check()) == 1
+
+
+def test_a_revision_names_its_outputs_alone(database: Database, graph: Graph) -> None:
+    """Quantities are no outputs."""
+    revision = database.save(graph, RevisionRecord("pendulum"))
+    assert sorted(revision.outputs) == ["energy", "gravity"]

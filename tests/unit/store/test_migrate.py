@@ -151,6 +151,8 @@ def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
             ):
                 connection.exec_driver_sql(statement)
     with Database.open(url) as database:
+        assert database.query("SELECT * FROM expressions") == []
+        database.expand("arm", "gravity")
         found = database.query("SELECT model, revision, label, name FROM expressions")
         rows = {tuple(row.values()) for row in found}
         assert rows >= {("arm", 1, "hG_1", "hG_1"), ("arm", 1, "hG_2", "zero")}

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 
 import chainform as cf
 import zoo
+from chainform.algebra import formulas
 from chainform.errors import Error, RunError
 from chainform.graph import (
+    ANGLES,
     FLOAT,
     Graph,
     cost,
@@ -135,16 +137,16 @@ def users(graph: Graph, variable: int) -> tuple[list[str], list[str]]:
 
 def test_expansions_are_stored(database: Database, graph: Graph) -> None:
     database.save(graph, RevisionRecord("arm"))
-    for trig, split in ((True, True), (False, False)):
+    for angles in ANGLES:
         for quantity in ("gravity", "energy", "e_1"):
             block = graph.block(quantity)
-            found = expand(graph, block.variables, trig=trig, split_angles=split)
+            found = formulas(graph, block.variables, angles=angles, brackets=False)
             expected = dict(zip(block.labels, map(expansion_text, found), strict=True))
             for _ in range(2):
-                texts = database.expand("arm", quantity, trig=trig, split_angles=split)
+                texts = database.expand("arm", quantity, angles=angles)
                 assert texts == expected
     assert database.expand("arm", "weight")["weight"] == database.expand("arm", "gravity")["hG_1"]
-    rows = database.query("SELECT name, expression FROM expressions WHERE form = 'trig split'")
+    rows = database.query("SELECT name, expression FROM expressions WHERE form = 'split'")
     assert {row["name"] for row in rows} == {"hG_1", "zero", "half", "square"}
 
 

@@ -20,6 +20,7 @@ from chainform.errors import StoreError
 from chainform.graph import Graph
 from chainform.model import Store, open_store_file
 from chainform.store import Database, RevisionRecord
+from chainform.store.driver_errors import trouble
 from chainform.store.engines import database_file, parse_address
 
 # --- whose it is --------------------------------------------------------------------------------
@@ -319,3 +320,28 @@ def test_a_closed_store_says_so(url: str, graph: Graph) -> None:
             task()
         assert caught.value.remedy
     store.close()
+
+
+class OperationalError(Exception):
+    """What a driver raises where a server lets nobody in: words, and no code."""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ('FATAL: database "arms" does not exist', "there is no such database on the server"),
+        ('FATAL: role "ann" does not exist', "the server does not know the user"),
+        ("fe_sendauth: no password supplied", "the server wants a password"),
+        ('password authentication failed for user "ann"', "the server refuses the password"),
+        ("connection refused", "the server cannot be reached: connection refused"),
+    ],
+)
+def test_why_a_server_lets_nobody_in(words: str, message: str) -> None:
+    assert trouble(OperationalError(words), "arms").message == message
+
+
+def test_only_files_may_have_several_at_signs(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="the address has more than one @"):
+        Database.open("postgresql://ann:se@cret@127.0.0.1:1/db")
+    with Database.open(f"sqlite:///{tmp_path / 'a@b@c.db'}") as opened:
+        assert not opened.models()

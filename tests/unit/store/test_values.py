@@ -107,3 +107,14 @@ def test_the_forms_of_asking(url: str) -> None:
             assert empty["mass_matrix"].shape == (*shape[:-1], 3, 3)
         with pytest.raises(RunError, match="no quantity nothing"):
             store.evaluate("arm", q=q, outputs="nothing")
+
+
+def test_arrays_have_their_rows_and_columns(database: Database) -> None:
+    graph = parse_graph(
+        "chainform graph 1\ninput q 0 x\ninput q 1 y\na = x + y\nb = x*y\nc = 2*x\nd = 3*y\n"
+        "output wide [2 3]: x y a b c d\noutput tall [3 2]: x y a b c d\n"
+    )
+    database.save(graph, RevisionRecord("arrays"))
+    found = database.evaluate("arrays", {"x": 2.0, "y": 5.0})
+    np.testing.assert_array_equal(found["wide"], [[2, 5, 7], [10, 4, 15]])
+    np.testing.assert_array_equal(found["tall"], [[2, 5], [7, 10], [4, 15]])

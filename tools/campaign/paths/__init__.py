@@ -6,7 +6,20 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.campaign.paths import bound, derivatives, further, inverse, motions, statics
+from tools.campaign.paths import (
+    bound,
+    derivatives,
+    further,
+    inverse,
+    linear,
+    motions,
+    poses,
+    prescribed,
+    rest,
+    statics,
+    tasks,
+    texts,
+)
 from tools.campaign.paths.statics import Given, Results
 
 
@@ -16,7 +29,7 @@ class Path:
 
     run: Callable[[Given], Results]
     kind: str
-    """What it is compared with: `state` or `motion`."""
+    """What it is compared with: `state`, `motion` or `task`."""
     share: float = 1.0
     """The share of the cases that it is taken for."""
     needs: tuple[str, ...] = ()
@@ -43,8 +56,8 @@ PATHS: tuple[Path, ...] = (
     Path(statics.elements, "state", 0.12),
     Path(statics.frames, "state", 0.24),
     Path(statics.wrenches, "state", 0.12),
-    Path(statics.reduced_fast, "state", 0.06),
-    Path(statics.reduced_thesis, "state", 0.03),
+    Path(statics.reduced_fast, "state", 0.1),
+    Path(statics.reduced_thesis, "state", 0.06),
     Path(statics.compiled, "state", 0.09),
     Path(statics.compiled_batch, "state", 0.15),
     Path(statics.program_bytes, "state", 0.05),
@@ -52,7 +65,7 @@ PATHS: tuple[Path, ...] = (
     Path(statics.stored, "state", 0.05),
     Path(statics.native_round_trip, "state", 0.15),
     Path(statics.urdf_round_trip, "state", 0.18),
-    Path(statics.as_elements, "state", 0.09, without=("loops",)),
+    Path(statics.as_elements, "state", 0.2, without=("loops",)),
     Path(statics.builder, "state", 0.12),
     Path(bound.at_evaluate, "state", 0.24, needs=("values",)),
     Path(bound.at_evaluate_symbolic, "state", 0.09, needs=("values",)),
@@ -84,6 +97,7 @@ PATHS: tuple[Path, ...] = (
     Path(motions.events, "motion", 0.6, needs=("events",)),
     Path(further.xacro, "state", 0.05),
     Path(further.vectors_form, "state", 0.1),
+    Path(further.verified, "state", 0.15),
     Path(motions.resumed_from_store, "motion", 0.06),
     Path(statics.stored_in_postgres, "state", 0.1, needs=("postgres",)),
     Path(inverse.drives, "state", 0.15),
@@ -94,6 +108,24 @@ PATHS: tuple[Path, ...] = (
     Path(derivatives.regressors, "state", 0.15),
     Path(derivatives.small_motions, "state", 0.15),
     Path(derivatives.own_outputs, "state", 0.05),
+    Path(tasks.kinematics, "task", 0.4),
+    Path(tasks.completed, "task", 0.4),
+    Path(tasks.loads, "task", 0.4),
+    Path(tasks.held, "task", 0.35),
+    Path(tasks.held_by_wrench, "task", 0.3),
+    Path(tasks.workspace, "task", 0.3),
+    Path(rest.equilibria, "task", 0.4),
+    Path(rest.equilibrium_path, "task", 0.3),
+    Path(poses.targets, "task", 0.35),
+    Path(poses.target_path, "task", 0.35),
+    Path(poses.closed_form, "task", 0.2),
+    Path(prescribed.prescribed, "motion", 0.25),
+    Path(prescribed.repeated, "motion", 0.15, without=(*ROWS, "actuators", "stops", "contacts")),
+    Path(linear.linearised, "task", 0.4),
+    Path(texts.expanded, "state", 0.4),
+    Path(texts.in_c, "state", 0.08),
+    Path(texts.in_numpy, "state", 0.12),
+    Path(texts.in_javascript, "state", 0.08),
 )
 
 

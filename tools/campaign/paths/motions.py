@@ -96,6 +96,14 @@ def stabilised(given: Given) -> Results:
     return results
 
 
+def reactions_of(run: Any) -> Results:
+    """Return the reactions along a run, or why there are none."""
+    try:
+        return {"reactions along": run.reactions}
+    except cf.Error as error:
+        return {"refusal of reactions": error}
+
+
 def outputs(given: Given) -> Results:
     """What follows from the states of a run: compared at these very states."""
     run = cf.simulate(mechanism_of(given), **arguments_of(given))
@@ -104,7 +112,7 @@ def outputs(given: Given) -> Results:
         found[f"{name} along"] = run.output(name)
     name = given["mechanism"]["segments"][-1]["name"]
     found[f"pose({name}) along"] = run.output(f"pose({name})")
-    found["reactions along"] = run.reactions
+    found |= reactions_of(run)
     if run.mechanism.actuators:
         found |= {"x": run.x, "u": run.u, "drives along": run.drives}
     if run.multipliers.shape[1]:
@@ -119,7 +127,7 @@ def with_values(given: Given) -> Results:
     found = {**states(run), "tau": run.tau, "qdd along": run.qdd}
     found["kinetic_energy along"] = run.kinetic_energy
     found["potential_energy along"] = run.potential_energy
-    found["reactions along"] = run.reactions
+    found |= reactions_of(run)
     if run.multipliers.shape[1]:
         found |= {"multipliers along": run.multipliers, "sigma": run.sigma}
     if run.mechanism.actuators:
@@ -212,12 +220,14 @@ def resumed_from_store(given: Given) -> Results:
 def saved(given: Given) -> Results:
     """A run that was written to files and read again."""
     run = cf.simulate(mechanism_of(given), **arguments_of(given))
+    names = ["t", "q", "qd", "tau", "qdd", "energy", "multipliers"]
+    names += [name for name in ("reactions",) if f"{name} along" in reactions_of(run)]
     found: Results = states(run)
     with TemporaryDirectory() as folder:
         for ending in ("npz", "csv", "parquet"):
             run.save(Path(folder) / f"run.{ending}")
             again = cf.Run.load(Path(folder) / f"run.{ending}")
-            for name in ("t", "q", "qd", "tau", "qdd", "energy", "reactions", "multipliers"):
+            for name in names:
                 pair = (getattr(again, name), getattr(run, name))
                 found[f"same {name} from {ending}"] = pair
     return found

@@ -295,8 +295,15 @@ def urdf_round_trip(given: Given) -> Results:
 def as_elements(given: Given) -> Results:
     """The mechanism written as elements."""
     mechanism = mechanism_of(given).as_elements()
-    outputs = [o for o in wanted(given, mechanism) if o not in ("coriolis", "reactions")]
-    return evaluated(given, cf.derive(mechanism, outputs))
+    outputs = [o for o in wanted(given, mechanism) if o != "coriolis"]
+    try:
+        return evaluated(given, cf.derive(mechanism, outputs))
+    except cf.Error as error:
+        if "reaction" not in str(error):
+            raise
+        rest = [o for o in outputs if o != "reactions"]
+        refusal: Results = {"refusal of reactions": error}
+        return {**refusal, **evaluated(given, cf.derive(mechanism, rest))}
 
 
 def builder(given: Given) -> Results:

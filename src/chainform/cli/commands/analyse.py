@@ -6,6 +6,7 @@ The options of a task are the arguments of its function; a value is JSON, or pla
 from __future__ import annotations
 
 import json
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -15,8 +16,8 @@ from typing import Any, cast
 from chainform.analysis import TASKS, Result, Task, TaskInterrupted, arguments_of
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.motion_options import option_errors
-from chainform.cli.options import parameter_values
+from chainform.cli.motion_options import json_of, option_errors
+from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Page, Report
 from chainform.cli.progress import task_progress
 from chainform.cli.results import (
@@ -31,21 +32,44 @@ from chainform.cli.results import (
 from chainform.cli.run_report import result_document, show_result, show_written
 from chainform.cli.states import read_json
 from chainform.cli.store import exists
-from chainform.errors import ReadError
+from chainform.errors import Error, ReadError
 from chainform.given import Given
 from chainform.mechanism import Reader
 from chainform.pipeline import derive
 
 HELP = {
-    "motion": "motion by coordinates: a law of t, pieces, numbers; or a CSV file, or that of a run",
+    "motion": "crank=6*t, or a table of laws, pieces, numbers; a CSV file, that of a run or result",
     "times": "START:END:COUNT, or times with commas between them, s",
     "targets": 'by frames: {"tool": [0.4, 0.1, 0.3]}, a pose, laws of t, points of a spline',
-    "start": "a pose near the first one: how loops close",
+    "start": "a pose near the first one: how loops close; crank=0.4, or a list",
     "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
     "of": "a frame by name",
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
-    "driven": "joints with drives",
+    "driven": "joints with drives: crank,rocker",
+    "q": "poses: crank=0.4, a list, or a list of lists",
+    "wrenches": "frames on which a force and a moment are to be found",
+    "without": "what is left out: friction, springs, rotors, forces",
+    "algorithm": "how equations of unknown forces are made: sorting (default), differentiation",
+    "outputs": "further quantities along the motion: reactions,pose(tip)",
+    "method": "newton (default), closed_form or dynamic",
+    "branches": "how many poses of each target, or all; whether paths branch",
+    "limits": "false: joints may leave their limits",
+    "redundancy": 'least_motion (default), middle_range, any, or held coordinates: {"elbow": 0.3}',
+    "tolerance": "how far frames may be from their targets, rad and parts of the size",
+    "starts": "how many starts a search has",
+    "held": "coordinates that are held: names, or crank=0.4",
+    "forces": "known forces by joints: crank=2*sin(t)",
+    "signals": "signals of actuators by name",
+    "stops": "true, a restitution, or a table by joints",
+    "contacts": "frames that stay above the ground",
+    "time": "when laws of time are taken, s",
+    "parameter": "a parameter, a signal, or a name in a law of --forces",
+    "span": "from where to where: 0,60",
+    "step": "the longest step along the path",
+    "points": "the most points of the path",
+    "count": "how many poses are drawn",
+    "ranges": 'where joints may be: {"slide": [0, 1]}',
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
     "seed": "of random numbers",
@@ -71,7 +95,11 @@ def add_task_options(task: str, parser: ArgumentParser) -> None:
 
 def _add_results(parser: ArgumentParser) -> None:
     parser.set_defaults(resume=None)
-    add_results(parser.add_argument_group("results"), "the arrays")
+    group = parser.add_argument_group("results")
+    add_results(group, "the arrays")
+    add_list(group, "--table", "COLUMN", "print these: tau, q.crank, 'position(pen)[1]'")
+    add_list(group, "--draw", "COLUMN", "what --plot shows, the same names (default: all)")
+    group.add_argument("--over", metavar="COLUMN", help="what --plot draws it over: q.crank")
     parser.add_argument(
         "--save", metavar="MODEL", help="keep the result in the store, with a model"
     )
@@ -90,29 +118,46 @@ def run_task(task: str, args: Namespace) -> Report:
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
     mechanism = read_chosen(args)
-    with option_errors(values):
+    with option_errors(values, {"t": "times"}):
+        if values.get("times", "") is None and isinstance(given.get("motion"), dict):
+            _refuse_no_times(given["motion"])
         return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 
+LAWS = ("motion", "forces", "signals")
+NUMBERS = ("q", "q0", "start", "held", "values", "span")
+NAMES = ("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops")
+"""Options that take laws or numbers by name, lists of numbers, and names with commas."""
+
+
 def _value(name: str, text: str) -> Any:
-    """Return what stands behind an option: JSON, or the text itself."""
+    """Return what stands behind an option: JSON, a JSON file, NAME=VALUE, a list, a text."""
+    option = f"--{name.replace('_', '-')}"
     if name == "times" and not text.startswith(("[", "{")):
         return _times(text)
-    if text == "-" or (name == "motion" and text.lower().endswith(".json")):
+    if text == "-" or text.lower().endswith(".json"):
         return read_json(text)
     try:
         return json.loads(text)
     except ValueError:
-        return _numbers(text) if name == "values" else text
+        if text.lstrip().startswith(("{", "[")):
+            return json_of(text, option)
+    parts = OUTSIDE_BRACKETS.split(text)
+    if name == "values" or ("=" in text and name in (*LAWS, *NUMBERS)):
+        pairs = parameter_values(parts, option)
+        numbers = ((key, _number(x, f"{option}, {key[:60]}")) for key, x in pairs.items())
+        return pairs if name in LAWS else dict(numbers)
+    if name in NUMBERS and (name not in NAMES or len(parts) > 1):
+        return [_number(part, option) for part in parts]
+    return [part.strip() for part in parts] if name in NAMES and len(parts) > 1 else text
 
 
-def _numbers(text: str) -> dict[str, float]:
-    """Return numbers of parameters, written m=250,c=1/3."""
-    pairs = parameter_values(text.split(","), "--values")
-    return {
-        name: float(Reader().fraction(Given(number, f"--values, {name[:60]}")))
-        for name, number in pairs.items()
-    }
+OUTSIDE_BRACKETS = re.compile(r",(?![^()]*\))")
+
+
+def _number(text: str, element: str) -> float:
+    """Return the value of an expression of numbers, such as 1/3 or pi/2."""
+    return float(Reader().fraction(Given(text, element)))
 
 
 def _times(text: str) -> dict[str, Any] | list[float]:
@@ -126,14 +171,21 @@ def _times(text: str) -> dict[str, Any] | list[float]:
         raise ReadError(f"{text[:60]!r} tells no times", element="--times", remedy=remedy) from None
 
 
+def _refuse_no_times(motion: dict[str, Any]) -> None:
+    if not any(isinstance(source, dict) and "t" in source for source in motion.values()):
+        raise ReadError("a motion by laws needs times", element="t", remedy="give --times 0:1:101")
+
+
 def _reported(args: Namespace, task: Task) -> Report:
     files = result_files(args)
     check_pictures(args)
     check_store(args, task.mechanism)
     result = _computed(task, files)
+    for option, names in (("--table", args.table), ("--draw", args.draw), ("--over", args.over)):
+        _check_columns(result, option, [names] if isinstance(names, str) else names or [])
     for file in files:
         result.save(file)
-    written = [*files, *draw_pictures(args, result)]
+    written = [*files, *draw_pictures(args, result, what=args.draw, over=args.over)]
     revision = None
     if args.save is not None:
         revision = save_into_store(args, result, partial(derive, task.mechanism))
@@ -145,12 +197,25 @@ def _reported(args: Namespace, task: Task) -> Report:
     }
 
     def show(page: Page) -> None:
-        show_result(page, result)
+        show_result(page, result, args.table)
         show_written(page, written)
         if revision is not None:
             page.text(f"stored with {revision}")
 
-    return Report(document, show)
+    return Report(document, show, has_failed=_reaches_nothing(result))
+
+
+def _reaches_nothing(result: Result) -> bool:
+    """Tell whether there are targets, and none of them is reached."""
+    return "reached" in result.arrays and not result["reached"].any()
+
+
+def _check_columns(result: Result, option: str, names: Sequence[str]) -> None:
+    """Refuse columns that a result does not have, before anything is written."""
+    try:
+        result.columns(names)
+    except Error as problem:
+        raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
 
 
 def _computed(task: Task, files: Sequence[str]) -> Result:
@@ -181,7 +246,8 @@ COMMANDS = {
     "analyse": Command(
         usage="TASK.toml [--out FILE.csv] [--plot FILE.svg] [--save MODEL]",
         description="Carry out a task of a file: kinematics, inverse problems, statics. Ctrl-C\n"
-        "ends it early: what is done is written to the files of --out, and the exit code is 130.",
+        "ends it early: what is done is written to the files of --out, and the exit code is 130.\n"
+        "It is 1 where no target of inverse kinematics is reached.",
         add_options=add_options,
         run=run,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,18 +12,23 @@ from chainform.cli.files import add_file, read_chosen, target_of, write_file
 from chainform.cli.model_report import (
     COLUMNS,
     LeftOut,
+    Step,
     left_out_document,
     method_document,
     show_left_out,
+    show_steps,
+    step_document,
 )
 from chainform.cli.options import add_method, add_outputs, derive_wanted
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.store import chosen_store
 from chainform.emitters import count_python
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.graph import Cost, Graph, cost
 from chainform.model import Model, entry_counts, select_outputs
 from chainform.reports import waterfall
+from chainform.search import JOINTS, OUTPUTS, PUBLISHED, comparison, path_of
 
 if TYPE_CHECKING:
     from chainform.model import Store
@@ -48,6 +53,11 @@ def add_options(parser: ArgumentParser) -> None:
         "--picture", metavar="FILE.svg", help="draw what each step saved into this file"
     )
     group.add_argument("--force", action="store_true", help="overwrite the picture")
+    group.add_argument(
+        "--published",
+        metavar="EXAMPLE",
+        help="with each step of --reduce thesis what Racković 1996 prints: " + ", ".join(PUBLISHED),
+    )
     add_method(parser)
 
 
@@ -62,21 +72,34 @@ def run(args: Namespace) -> Report:
             element="--picture",
             remedy="give a name that ends with .svg",
         )
+    if args.published is not None:
+        Given(args.published, "--published").choice(tuple(PUBLISHED), "published example")
     mechanism = read_chosen(args)
     model, left_out = derive_wanted(mechanism, args)
-    steps = _steps(args, model) if args.by_pass or args.picture else []
+    steps = _steps(args, model) if args.by_pass or args.picture or args.published else []
+    published = None if args.published is None else _published(args.published, steps, model)
     document = _document(args.file, model, left_out)
     entries = entry_counts(_graphs(args, model), model.outputs) if args.by_entry else {}
     if args.by_entry:
         document["by_entry"] = _entries_document(entries)
-    if args.by_pass:
-        document["passes"] = [{"name": n, "operations": c.as_dict()} for n, c in steps]
+    if args.by_pass or published is not None:
+        document["passes"] = [step_document(step) for step in steps]
+    if published is not None:
+        document["published"] = args.published
+        for entry, figure in zip(document["passes"], published, strict=True):
+            names = ("multiplications", "additions")
+            entry |= {"published": dict(zip(names, figure, strict=True))} if figure else {}
     if target is not None:
-        write_file(target, waterfall(model.title, steps), force=args.force)
+        path = [(step.name, step.cost) for step in steps if step.is_on_path]
+        write_file(target, waterfall(model.title, path), force=args.force)
         document["picture"] = args.picture
 
     def show(page: Page) -> None:
         _show(page, args, model, document)
+        if args.by_pass or published is not None:
+            show_steps(page, steps, {} if published is None else {"published": _texts(published)})
+        if args.picture:
+            page.text(f"picture written to {args.picture}")
         if args.by_entry:
             _show_entries(page, entries)
         show_left_out(page, left_out)
@@ -84,34 +107,93 @@ def run(args: Namespace) -> Report:
     return Report(document, show)
 
 
-def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
+def _steps(args: Namespace, model: Model) -> list[Step]:
     """Return the count after each step: of the derivation, or of the revisions up to this one."""
-    if args.stored is not None and set(model.outputs) == set(args.stored.outputs):
-        with _lineage(args) as (_, revisions):
-            if revisions:
-                return [(revision.step, revision.cost) for revision in revisions]
-    graphs = _graphs(args, model)
-    return [(name, cost(select_outputs(graph, model.outputs))) for name, graph in graphs]
+    wanted = set(model.outputs)
+    with _lineage(args) as (store, revisions):
+        if store is None:
+            path = path_of(model.stages)
+            return [
+                Step(
+                    s.name,
+                    _cost(model, s.graph, s.cost),
+                    s.branch,
+                    s.fate,
+                    any(s is p for p in path),
+                )
+                for s in model.stages
+            ]
+        tried = {n for revision in revisions for n in revision.options.get("tried", ())}
+        is_whole = wanted == set(args.stored.outputs)
+        steps: list[Step] = []
+        for r in revisions:
+            count = (
+                r.cost if is_whole else _cost(model, store.database.load(r.reference)[0], r.cost)
+            )
+            way = (str(r.options.get("branch", "")), str(r.options.get("fate", "")))
+            steps.append(Step(r.step, count, *way, r.number not in tried))
+        return steps
+
+
+def _cost(model: Model, graph: Graph, whole: Cost) -> Cost:
+    """Return what the outputs of a model cost in a graph; that of a part has none of them."""
+    graph = model.completed(graph, model.outputs)
+    has_all = set(graph.outputs) >= set(model.outputs)
+    return cost(select_outputs(graph, model.outputs)) if has_all else whole
 
 
 def _graphs(args: Namespace, model: Model) -> list[tuple[str, Graph]]:
     """Return the graph after each step, with the derivatives that are counted."""
-    with _lineage(args) as (store, revisions):
+    with _lineage(args, tried=False) as (store, revisions):
         if store is None:
-            graphs = [(stage.name, stage.graph) for stage in model.stages]
+            graphs = [(stage.name, stage.graph) for stage in path_of(model.stages)]
         else:
             graphs = [(r.step, store.database.load(r.reference)[0]) for r in revisions]
     return [(name, model.completed(graph, model.outputs)) for name, graph in graphs]
 
 
+def _published(case: str, steps: Sequence[Step], model: Model) -> list[tuple[int, int] | None]:
+    """Return the multiplications and additions that the paper has for each step.
+
+    The figures are refused for a mechanism with another number of joints, and for other outputs.
+    """
+    rows = comparison(case, steps)
+    if all(row.published is None for row in rows):
+        raise ReadError(
+            "no step has a name of the paper",
+            element="--published",
+            remedy="add --reduce thesis",
+        )
+    if model.mechanism.nv != JOINTS[case]:
+        raise ReadError(
+            f"the figures of {case} are those of a mechanism with {JOINTS[case]} joints; "
+            f"{model.mechanism.name} has {model.mechanism.nv}",
+            element="--published",
+            remedy="leave --published out; --by-pass shows the steps without them",
+        )
+    if frozenset(model.outputs) != OUTPUTS:
+        raise ReadError(
+            f"the figures of {case} are those of {', '.join(sorted(OUTPUTS))} together",
+            element="--published",
+            remedy="add --outputs H,C,hG",
+        )
+    return [row.published for row in rows]
+
+
+def _texts(published: Sequence[tuple[int, int] | None]) -> list[str]:
+    return ["" if pair is None else f"{pair[0]}/{pair[1]}" for pair in published]
+
+
 @contextmanager
-def _lineage(args: Namespace) -> Generator[tuple[Store | None, list[Revision]]]:
+def _lineage(
+    args: Namespace, *, tried: bool = True
+) -> Generator[tuple[Store | None, list[Revision]]]:
     """Give the store and the revisions that led to a stored model; nothing for a file."""
     if args.stored is None or args.stored.origin is None:
         yield None, []
         return
     with chosen_store(args) as store:
-        yield store, store.lineage(args.file)
+        yield store, store.lineage(args.file, tried=tried)
 
 
 def _entries_document(counts: Mapping[str, Mapping[str, Cost]]) -> list[Document]:
@@ -153,13 +235,8 @@ def _document(file: str, model: Model, left_out: LeftOut) -> Document:
 
 def _show(page: Page, args: Namespace, model: Model, document: Document) -> None:
     page.text(model.title, style="bold")
-    if args.by_quantity or not (args.by_pass or args.by_entry):
+    if args.by_quantity or not (args.by_pass or args.by_entry or args.published):
         _show_quantities(page, document)
-    if args.by_pass:
-        rows = [(p["name"], *map(str, p["operations"].values())) for p in document["passes"]]
-        page.table(("after", *COLUMNS), rows, numbers=COLUMNS)
-    if args.picture:
-        page.text(f"picture written to {args.picture}")
 
 
 def _show_quantities(page: Page, document: Document) -> None:
@@ -178,8 +255,9 @@ COMMAND = Command(
     "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.\n"
     "What depends on free parameters alone is computed once, when they are set; it is counted\n"
     "apart, in the row called once. The counts are read from the program that is emitted.\n"
-    "With --by-pass they are shown after each step of the reduction, of a stored model for each\n"
-    "revision that led to it; with --by-entry each entry by itself, multiplications/additions.",
+    "With --by-pass they are shown after each step of the reduction, also where it was left, of a\n"
+    "stored model for each revision that led to it; with --by-entry each entry by itself,\n"
+    "multiplications/additions.",
     add_options=add_options,
     run=run,
 )

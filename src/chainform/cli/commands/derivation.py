@@ -58,7 +58,7 @@ def _derive(args: Namespace) -> Report:
     def show(page: Page) -> None:
         show_size(page, model)
         if model.is_reduced:
-            show_stages(page, model.stages, mechanism.name)
+            show_stages(page, model.stages)
         work = "derived and reduced" if model.is_reduced else "derived"
         page.text(f"{work} in {seconds:.3f} s")
         if saved is not None:
@@ -184,7 +184,7 @@ def _reduce(args: Namespace) -> Report:
 
     def show(page: Page) -> None:
         show_size(page, model)
-        show_stages(page, stages, model.mechanism.name)
+        show_stages(page, stages)
         page.text(f"reduced in {seconds:.3f} s")
         if stages[-1].cost == stages[0].cost:
             page.text("nothing better was found; another --seed looks elsewhere")

@@ -10,12 +10,14 @@ from chainform.cli.command import Command
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.store import (
     add_origin,
+    certificate_documents,
     chosen_store,
     date_text,
     moved_lines,
     reduced_text,
     revision_document,
     tagged,
+    verified_text,
 )
 from chainform.errors import ReadError
 from chainform.given import near
@@ -129,9 +131,11 @@ def _model_rows(store: Store, entry: ModelEntry) -> Iterator[tuple[str, ...]]:
 
 
 LOG_TITLES = (
-    *("revision", "from", "step", "values", "formulation", "reduced", "variables", "mul", "add"),
-    *("author", "date (UTC)", "tags", "note"),
+    *("revision", "from", "step", "branch", "fate", "values", "formulation", "reduced"),
+    *("variables", "mul", "add", "author", "date (UTC)", "tags", "verified", "note"),
 )
+LOG_SELDOM = ("branch", "fate", "values", "verified")
+"""Columns that are left out where no revision has something in them."""
 LOG_NUMBERS = ("revision", "variables", "mul", "add")
 MOST_VALUES = 6
 """More values of one step than this are counted, not shown."""
@@ -145,26 +149,36 @@ def _log(args: Namespace) -> Report:
     """Read the revisions of a model."""
     with chosen_store(args, read_only=True) as store:
         revisions = store.log(args.name)
-        rows = [
-            _log_row(revision, reduced_text(revision, store.revision)) for revision in revisions
+        verified = [
+            entry for revision in revisions for entry in certificate_documents(store, revision)
         ]
-    document = {"name": args.name, "revisions": [revision_document(r) for r in revisions]}
+        rows = [
+            _log_row(revision, reduced_text(revision, store.revision), verified)
+            for revision in revisions
+        ]
+    document = {
+        "name": args.name,
+        "revisions": [revision_document(r) for r in revisions],
+        "verifications": verified,
+    }
     return Report(document, lambda page: _show_log(page, args.name, rows))
 
 
 def _show_log(page: Page, name: str, rows: Sequence[Sequence[str]]) -> None:
     page.text(name, style="bold")
     columns = list(zip(*rows, strict=True))
-    filled = [i for i, title in enumerate(LOG_TITLES) if title != "values" or any(columns[i])]
+    filled = [i for i, title in enumerate(LOG_TITLES) if title not in LOG_SELDOM or any(columns[i])]
     titles = [LOG_TITLES[i] for i in filled]
     page.table(titles, [[row[i] for i in filled] for row in rows], numbers=LOG_NUMBERS)
 
 
-def _log_row(revision: Revision, reduced: str) -> tuple[str, ...]:
+def _log_row(revision: Revision, reduced: str, verified: Sequence[Document]) -> tuple[str, ...]:
     return (
         str(revision.number),
         revision.origin,
         revision.step,
+        str(revision.options.get("branch", "")),
+        str(revision.options.get("fate", "")),
         _values(revision),
         revision.formulation,
         reduced,
@@ -174,6 +188,7 @@ def _log_row(revision: Revision, reduced: str) -> tuple[str, ...]:
         revision.author,
         date_text(revision),
         ", ".join(revision.tags),
+        verified_text([entry for entry in verified if entry["revision"] == revision.number]),
         revision.note,
     )
 
@@ -333,7 +348,7 @@ COMMANDS = {
     "log": Command(
         usage="NAME",
         description="Show the revisions of a stored model: what made each, from which one, with\n"
-        "which values, when, and how many operations it takes.",
+        "which values, when, how many operations it takes, and whether it was verified.",
         add_options=_log_options,
         run=_log,
     ),

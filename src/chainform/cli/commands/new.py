@@ -1,6 +1,6 @@
 """`chainform new`: a mechanism file from answers to questions, step by step.
 
-As the program of Obradović and Marković (1991) asked for bodies one by one: the preceding body, the
+As the program of Obradović and Marković (1991) queried bodies one by one: the preceding body, the
 kind of joint, vectors, mass, inertia. After each answer the mechanism so far is built, with all
 checks of files.
 """

@@ -10,9 +10,10 @@ from chainform.cli.files import add_file, read_chosen, target_of
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report, tell
+from chainform.cli.selection import bad_input
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
-from chainform.graph import Cost
+from chainform.graph import Cost, digits_of
 from chainform.model import reading_notes
 from chainform.reports import REPORT_FORMS, ModelReport, picture_path, report
 
@@ -31,6 +32,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-verify", action="store_true", help="leave out the laws that are checked"
     )
+    parser.add_argument(
+        "--digits",
+        metavar="N",
+        type=int,
+        help="round the numbers of formulas to N significant digits (default: exact)",
+    )
     add_outputs(parser, USUAL)
     add_method(parser)
 
@@ -38,12 +45,14 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive, verify and write; exit code 1 if a law fails."""
     target = _target(args)
+    with bad_input():
+        digits = digits_of(args.digits)
     mechanism = read_chosen(args)
     for note in reading_notes(mechanism):
         tell(note)
     model = derive_named(mechanism, args, usual_outputs(mechanism, args))
     stages = None if model.stages else _history(args)
-    made = report(model, target, stages=stages, verified=not args.no_verify)
+    made = report(model, target, stages=stages, verified=not args.no_verify, digits=digits)
     document: Document = {
         "file": args.file,
         "output": str(target),

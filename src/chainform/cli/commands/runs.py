@@ -23,6 +23,7 @@ from chainform.cli.run_report import (
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
 from chainform.simulation import FORMS, Run
+from chainform.verification import TASK, Certificate
 
 if TYPE_CHECKING:
     from chainform.model import Store
@@ -58,7 +59,10 @@ def run(args: Namespace) -> Report:
         return _deleted(args)
     with chosen_store(args, read_only=True) as store:
         entry = _entry(store, args.file, args.run)
-        found = load_result(store.run(entry.revision, entry.name))
+        stored = store.run(entry.revision, entry.name)
+        if entry.kind == TASK:
+            return _certificate_report(args, Certificate.load(stored), entry)
+        found = load_result(stored)
     return _report(args, found, entry)
 
 
@@ -111,7 +115,7 @@ def _entry_document(entry: RunEntry) -> Document:
         "kind": entry.kind,
         "method": options.get("method"),
         "time": list(span),
-        "ending": options.get("ending"),
+        "ending": options.get("verdict" if entry.kind == TASK else "ending"),
         "created": entry.created.astimezone(UTC).isoformat(timespec="seconds"),
         "seconds": entry.seconds,
     }
@@ -164,6 +168,13 @@ def _report(args: Namespace, found: Run | Result, entry: RunEntry | None) -> Rep
         show_written(page, written)
 
     return Report({"name": args.file, "run": report, "written": written}, show)
+
+
+def _certificate_report(args: Namespace, found: Certificate, entry: RunEntry) -> Report:
+    _refuse(args, "a certificate is no motion", "out", "plot", "animate", "outputs")
+    saved = {"revision": entry.revision, "run": entry.name}
+    document = {"name": args.file, "certificate": found.document, "saved": saved}
+    return Report(document, lambda page: page.text(str(found)))
 
 
 def _result_report(

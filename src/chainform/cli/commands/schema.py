@@ -10,10 +10,23 @@ from chainform.cli.printing import Report
 
 NAMES = (
     "new",
-    *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "compile"),
+    *("check", "quantities", "parameters", "derive", "show", "eval", "count", "compare", "verify"),
+    "compile",
     *FAMILIES["analyse"],
     *("linearise", "simulate", "runs", "report", "export"),
-    *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
+    *(
+        "state",
+        "bind",
+        "reduce",
+        "passes",
+        "models",
+        "log",
+        "diff",
+        "tag",
+        "rename",
+        "revert",
+        "delete",
+    ),
     *("gc", "check-db", "export-db", "import-db"),
 )
 

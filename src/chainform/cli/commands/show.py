@@ -8,14 +8,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chainform.algebra import formulas
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
+from chainform.cli.formulas import (
+    add_typesetting,
+    check_typesetting,
+    legend_rows,
+    letters_for,
+    selection_text,
+)
 from chainform.cli.mechanism_document import frame_outputs
 from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
 from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.selection import (
     Selection,
+    bad_input,
     chosen_requests,
     frame_names,
     has_intermediates,
@@ -26,19 +35,29 @@ from chainform.cli.selection import (
     refuse_numbered,
     select,
 )
-from chainform.emitters import definition_latex, expansion_latex, latex_name
+from chainform.emitters import (
+    Equation,
+    Letters,
+    NameFormula,
+    definition_formula,
+    expansion_formula,
+    formula_latex,
+)
+from chainform.emitters import Formula as FormulaTree
 from chainform.errors import ReadError
-from chainform.formulations import OF_FRAME
 from chainform.graph import (
+    ANGLES,
     GROUPS,
     LIMIT,
     definition_text,
-    expand,
-    expansion_text,
+    digits_of,
+    formula_text,
+    length,
+    rounded,
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism
-from chainform.model import CATALOGUE, EntryRequest, Model, letter_of
+from chainform.model import CATALOGUE, EntryRequest, Model, equations, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -54,26 +73,41 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--steps", action="store_true", help="show also every variable on the way, in order"
     )
-    parser.add_argument("--expand", action="store_true", help="multiply out over the inputs")
+    parser.add_argument(
+        "--expand", action="store_true", help="write over the inputs, without variables on the way"
+    )
+    parser.add_argument(
+        "--angles",
+        choices=ANGLES,
+        help="with --expand, sums of angles as they stand, split into single angles (the canonical "
+        "form, without brackets), or products folded into them (default: the shortest)",
+    )
     parser.add_argument(
         "--limit",
         metavar="N",
         type=int,
         help=f"the most terms of an entry with --expand (default: {LIMIT})",
     )
-    parser.add_argument("--latex", action="store_true", help="write LaTeX")
+    parser.add_argument(
+        "--digits",
+        metavar="N",
+        type=int,
+        help="round numbers to N significant digits, with --expand or --latex (default: exact)",
+    )
     parser.add_argument("--sympy", action="store_true", help="write SymPy expressions")
+    add_typesetting(parser)
     add_method(parser, search=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The right side of an entry's equation; `terms` counts those of an expansion."""
+    """The right side of an entry's equation; `terms` counts those written with --expand."""
 
     name: str
     index: tuple[int, ...]
     text: str
     terms: int | None
+    tree: FormulaTree | None = None
 
 
 def run(args: Namespace) -> Report:
@@ -88,23 +122,32 @@ def run(args: Namespace) -> Report:
         return _list(args.file, *derive_all(mechanism, args), frames)
     model = _derive(mechanism, args, requests)
     selections = [select(model, request) for request in requests]
-    steps = _steps(model, selections, args) if args.steps else []
-    formulas = [_formulas(model, selection, args) for selection in selections]
+    letters = letters_for(model, selections, args) if args.latex else None
+    steps = _steps(model, selections, args, letters) if args.steps else []
+    found = [_formulas(model, selection, args, letters) for selection in selections]
     document: Document = {
         "file": args.file,
         **method_document(model),
         "form": _form(args),
         "expanded": args.expand,
+        "angles": args.angles,
         "steps": [{"name": row.name, "formula": row.text} for row in steps],
         "quantities": [
             _quantity_document(selection, rows)
-            for selection, rows in zip(selections, formulas, strict=True)
+            for selection, rows in zip(selections, found, strict=True)
         ],
     }
-    return Report(document, lambda page: _show(page, [steps, *formulas], latex=args.latex))
+    if letters is None:
+        once = args.expand and not args.sympy
+        return Report(document, lambda page: _show(page, [steps, *found], once=once))
+    trees = [row.tree for rows in (steps, *found) for row in rows if row.tree is not None]
+    document["steps"] += legend_rows(letters, trees)
+    pairs = list(zip(selections, found, strict=True))
+    return Report(document, lambda page: _show_typeset(page, model, steps, pairs, letters, args))
 
 
 def _check_options(args: Namespace) -> None:
+    check_typesetting(args)
     if args.sympy and (args.latex or args.expand):
         raise ReadError("--sympy goes without --expand and --latex", element="options")
     if args.steps and (args.sympy or args.expand):
@@ -116,6 +159,14 @@ def _check_options(args: Namespace) -> None:
         raise ReadError(
             "--limit is a number of terms, and goes with --expand", element="--limit", remedy=remedy
         )
+    if args.angles and not args.expand:
+        remedy = "as in: show FILE H[1,1] --expand --angles collected"
+        raise ReadError("--angles goes with --expand", element="--angles", remedy=remedy)
+    with bad_input():
+        digits_of(args.digits)
+    if args.digits is not None and not (args.expand or args.latex):
+        remedy = "as in: show FILE H[1,1] --expand --digits 6"
+        raise ReadError("--digits goes with --expand or --latex", element="--digits", remedy=remedy)
     if args.steps and not args.quantities:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
 
@@ -149,35 +200,53 @@ def _form(args: Namespace) -> str:
 # --- formulas -------------------------------------------------------------------------------
 
 
-def _formulas(model: Model, selection: Selection, args: Namespace) -> list[Formula]:
+def _formulas(
+    model: Model, selection: Selection, args: Namespace, letters: Letters | None
+) -> list[Formula]:
     """Return the formulas of a selection; entries that share a variable share its formula."""
     variables = list(dict.fromkeys(entry.variable for entry in selection.entries))
-    texts = dict(zip(variables, _texts(model, variables, args), strict=True))
+    texts = dict(zip(variables, _texts(model, variables, args, letters), strict=True))
     return [Formula(e.name, e.index, *texts[e.variable]) for e in selection.entries]
 
 
-def _steps(model: Model, selections: Sequence[Selection], args: Namespace) -> list[Formula]:
+def _steps(
+    model: Model, selections: Sequence[Selection], args: Namespace, letters: Letters | None
+) -> list[Formula]:
     """Return the formulas of everything that the selected entries are computed from, in order."""
     graph = model.graph
     selected = {entry.variable for selection in selections for entry in selection.entries}
     needed = np.flatnonzero(graph.cone(sorted(selected))).tolist()
     steps = [v for v in needed if v not in selected and v not in graph.inputs]
-    texts = _texts(model, steps, args)
+    texts = _texts(model, steps, args, letters)
     return [Formula(graph.names[v], (), *text) for v, text in zip(steps, texts, strict=True)]
 
 
 def _texts(
-    model: Model, variables: Sequence[int], args: Namespace
-) -> Sequence[tuple[str, int | None]]:
+    model: Model, variables: Sequence[int], args: Namespace, letters: Letters | None
+) -> Sequence[tuple[str, int | None, FormulaTree | None]]:
+    """Return formulas as text, the terms of those that are expanded, and their trees."""
     graph = model.graph
     if args.sympy:
-        return [(str(formula), None) for formula in sympy_expressions(graph, variables)]
+        return [(str(formula), None, None) for formula in sympy_expressions(graph, variables)]
     if args.expand:
-        write = expansion_latex if args.latex else expansion_text
-        found = expand(graph, variables, limit=LIMIT if args.limit is None else args.limit)
-        return [(write(result), len(result)) for result in found]
-    define = definition_latex if args.latex else definition_text
-    return [(define(graph, variable), None) for variable in variables]
+        limit = LIMIT if args.limit is None else args.limit
+        found = formulas(graph, variables, angles=args.angles, limit=limit)
+        digits = digits_of(args.digits)
+        found = [result if digits is None else rounded(result, digits) for result in found]
+        counts = [length(result)[0] for result in found]
+        if letters is None:
+            texts = map(formula_text, found)
+            return [(text, count, None) for text, count in zip(texts, counts, strict=True)]
+        trees = [expansion_formula(result, letters, letters.turn) for result in found]
+        pairs = zip(trees, counts, strict=True)
+        return [(formula_latex(tree), count, tree) for tree, count in pairs]
+    if letters is None:
+        return [(definition_text(graph, variable), None, None) for variable in variables]
+    trees = [
+        definition_formula(graph, v, letters, angles=letters.is_short, digits=args.digits)
+        for v in variables
+    ]
+    return [(formula_latex(tree), None, tree) for tree in trees]
 
 
 def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Document:
@@ -191,10 +260,31 @@ def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Doc
     }
 
 
-def _show(page: Page, quantities: Sequence[Sequence[Formula]], *, latex: bool) -> None:
-    for formulas in quantities:
-        for row in formulas:
-            page.equation(latex_name(row.name) if latex else row.name, row.text)
+def _show(page: Page, quantities: Sequence[Sequence[Formula]], *, once: bool) -> None:
+    """Print formulas; with `once` each one once, behind the names of all entries that it is of."""
+    for rows in quantities:
+        names, texts = [row.name for row in rows], [row.text for row in rows]
+        for left, formula in equations(names, texts) if once else zip(names, texts, strict=True):
+            page.equation(left, formula)
+
+
+def _show_typeset(
+    page: Page,
+    model: Model,
+    steps: Sequence[Formula],
+    quantities: Sequence[tuple[Selection, Sequence[Formula]]],
+    letters: Letters,
+    args: Namespace,
+) -> None:
+    """Print the steps, each with its name, and every quantity as a matrix or as equations."""
+    for row in steps:
+        if row.tree is not None:
+            equation = Equation(NameFormula(letters(row.name)), row.tree)
+            page.text(formula_latex(equation))
+    for selection, rows in quantities:
+        trees = [row.tree for row in rows if row.tree is not None]
+        by_variable = dict(zip((e.variable for e in selection.entries), trees, strict=True))
+        page.text(selection_text(model, selection, by_variable, letters, args))
 
 
 # --- the list -------------------------------------------------------------------------------
@@ -239,9 +329,8 @@ def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) 
         [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
     )
     if of_frame:
-        reactions = ", reactions in its own" if len(of_frame) == len(OF_FRAME) else ""
         page.heading(
-            f"outputs of a frame F in world axes{reactions}; "
+            "outputs of a frame F in world axes, reactions in its own; "
             "(F,world), (F,local) and (F,mixed) choose"
         )
         page.table(

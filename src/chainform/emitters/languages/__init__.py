@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chainform.emitters import latex, llvm
+from chainform.emitters import llvm
 from chainform.emitters.languages import (
     c,
     casadi,
@@ -19,11 +19,12 @@ from chainform.emitters.languages import (
     torch,
 )
 from chainform.emitters.languages.c import cpp, cuda
+from chainform.emitters.latex import latex_document
 from chainform.emitters.package import Package
 from chainform.graph import Graph, graph_text
 
 EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
-    "latex": latex.emit,
+    "latex": latex_document,
     "llvm": llvm.emit,
     "python": python.emit,
     "text": graph_text,

@@ -102,6 +102,10 @@ class ConstraintLaws:
         J = {k: entry for k, entry in row.items() if not is_zero(entry)}
         return ConstraintRow(value, rate, J, keep(-clock.of(rate)))
 
+    def is_gear(self, row: ConstraintRow) -> bool:
+        """Whether the ratios of rates that a row binds do not change, as in a gear."""
+        return all(is_zero(self._clock(None).of(entry)) for entry in row.J.values())
+
     # --- derivatives --------------------------------------------------------------------
 
     def _by_rate(self, k: int) -> Tangents:

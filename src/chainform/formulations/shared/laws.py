@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from graphlib import TopologicalSorter
 
 from chainform.errors import DeriveError
-from chainform.expressions import evaluate_expression, symbols_of
+from chainform.expressions import evaluate_expression, latin_name, symbols_of
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.scope import error_context
 from chainform.formulations.shared.tree import Skeleton
@@ -113,7 +113,7 @@ class ElementLaws:
         needs = {name: self._needs(law) & given.keys() for name, law in given.items()}
         for name in TopologicalSorter(needs).static_order():
             with error_context(self.mechanism, f"definition {name!r}"):
-                laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
+                laws.further[name] = self.builder.name(latin_name(name), laws.scalar(given[name]))
         return laws.further
 
     def _needs(self, law: Number) -> frozenset[str]:
@@ -144,7 +144,7 @@ class ElementLaws:
     def unknowns(self) -> tuple[Scalar, ...]:
         """The unknown forces X, inputs."""
         names = enumerate(self.mechanism.unknowns)
-        return tuple(self.builder.input(name, "force", place) for place, name in names)
+        return tuple(self.builder.input(latin_name(name), "force", place) for place, name in names)
 
     def scalar(self, law: Number) -> Scalar:
         """Return a law without unknown forces."""

@@ -21,7 +21,10 @@ Loads are forces and moments on the bodies besides inertia and weight, in world 
     spring     between two points: a pull on both ends, along the line between them
 
 Each acts on a segment at a point of it. What acts in a joint, such as friction, a drive or the
-spring of a joint, is no load: it is part of what the joint transmits.
+spring of a joint, is no load: it is part of what the joint transmits. So is the force of a
+constraint of one joint, or of several as in a gear. A constraint of the position of a frame, or
+one in which the ratio of joints changes as in a linkage, acts somewhere else: reactions that would
+have to know where are refused.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from functools import cached_property
 from itertools import count
 
 from chainform.errors import DeriveError
+from chainform.formulations.shared.constraints import ConstraintLaws
 from chainform.formulations.shared.forces import spring_pulls
 from chainform.formulations.shared.kinematics import wrench_inputs
 from chainform.formulations.shared.loop_rows import LoopGeometry
@@ -39,8 +43,19 @@ from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecu
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.tree import Limb, Skeleton
 from chainform.formulations.shared.world import RATES, World
-from chainform.graph import Scalar
-from chainform.mechanism import GROUND, IDENTITY, Attachment, Frame, JointKind, Mechanism
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import (
+    GROUND,
+    GROUND_NAME,
+    IDENTITY,
+    Attachment,
+    Frame,
+    JointKind,
+    Mechanism,
+    frames_in,
+    names_behind,
+    symbols_in,
+)
 from chainform.spatial import (
     Vector,
     add,
@@ -101,6 +116,57 @@ def _frame(end: Attachment) -> Frame:
     return Frame("", end.segment, end.point, end.rotation)
 
 
+# --- constraints ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UnplacedForce:
+    """A constraint whose force has no place: the frames that it names, the joints that it moves."""
+
+    name: str
+    frames: frozenset[int]
+    joints: frozenset[int]
+
+    def check(self, mechanism: Mechanism, joint: int) -> None:
+        """Refuse a joint beyond which the force acts, unless all of it does so."""
+        beyond = [joint]
+        for segment in beyond:
+            beyond += mechanism.children[segment]
+        within = self.joints.intersection(beyond)
+        is_inside = not self.frames and within == self.joints and joint not in within
+        if is_inside or not (within or self.frames.intersection(beyond)):
+            return
+        name = mechanism.segments[joint].name
+        raise DeriveError(
+            f"the reaction at {name!r} does not follow: the force of a constraint acts beyond it, "
+            "and nothing says at which place",
+            file=mechanism.file,
+            element=f"constraint {self.name!r}",
+            remedy="close a loop in place of the constraint, [[loops]], with a kind of joint that "
+            "does the same: its force has a place",
+        )
+
+
+def unplaced_forces(mechanism: Mechanism) -> Iterator[UnplacedForce]:
+    """Yield the constraints that do not act in one joint, and not as gears do."""
+    if not mechanism.constraints:
+        return
+    builder = Builder()
+    for parameter in mechanism.parameters:
+        builder.parameter(parameter.name, parameter.value)
+    laws = ConstraintLaws(builder, mechanism)
+    rows = {True: iter(laws.unilateral), False: iter(laws.bilateral)}
+    joint_of = [record.segment for record in mechanism.rate_records]
+    for constraint in mechanism.constraints:
+        row = next(rows[constraint.kind == "unilateral"])
+        names = names_behind(mechanism, mechanism.elements, symbols_in(constraint.law))
+        frames = {mechanism.frame(name).segment for name in frames_in(names) - {GROUND_NAME}}
+        joints = frozenset(joint_of[k] for k in row.J)
+        is_gear = constraint.kind != "nonholonomic" and laws.is_gear(row)
+        if frames or (len(joints) > 1 and not is_gear):
+            yield UnplacedForce(constraint.name, frozenset(frames) - {GROUND}, joints)
+
+
 # --- reactions ------------------------------------------------------------------------------------
 
 
@@ -133,12 +199,19 @@ class Reactions:
             found.setdefault(load.frame.segment, []).append(load)
         return found
 
+    @cached_property
+    def unplaced(self) -> list[UnplacedForce]:
+        """The constraints whose forces have no place."""
+        return list(unplaced_forces(self.mechanism))
+
     def of(self, frame: Frame, axes: str) -> list[Scalar]:
         """Return what the joint of the segment of a frame transmits: force, then moment.
 
         The moment is about the origin of the frame. `axes`: "local" for those of the frame,
         "world", or "mixed" for the force in world axes and the moment in those of the frame.
         """
+        for unplaced in self.unplaced:
+            unplaced.check(self.mechanism, frame.segment)
         pose = self.skeleton.poses[frame.segment]
         force, moment = self.carried(frame.segment)
         moment = self.skeleton.builder.keep_vector(subtract(moment, cross(self._arm(frame), force)))

@@ -95,9 +95,8 @@ class RegressorColumns:
 
     def _turning(self, limb: int, i: int, k: int) -> Vector:
         """Return e_i alpha_k + w x e_i w_k."""
-        motion, zero = self.sweep.motion[limb], self.builder.number(0)
+        motion = self.sweep.motion[limb]
         before, after = (i + 2) % 3, (i + 1) % 3
         entries = {i: motion.alpha(k), after: motion.product(before, k)}
         entries[before] = -motion.product(after, k)
-        x, y, z = (entries.get(axis, zero) for axis in range(3))
-        return (x, y, z)
+        return (entries[0], entries[1], entries[2])

@@ -33,7 +33,7 @@ TAKE_ELEMENTS = ("auto", "elements")
 """The formulations that take a mechanism with elements."""
 REGRESSORS = ("regressor", "base_regressor")
 """The outputs that are linear in nothing but the dynamic parameters."""
-OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions", *REGRESSORS)
+OF_JOINTS = ("closure", "closure_jacobian", *REGRESSORS)
 """Outputs about joints or loops, which an element model does not have."""
 
 

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.linalg import norm
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.mechanism import LOOP_ROWS, JointKind, Mechanism
 from chainform.simulation.equations.initial import initial_state
@@ -217,8 +218,8 @@ RANK_ROUNDING = 1e-13
 """Rows that are smaller, against the largest, are zero."""
 
 
-@dataclass(frozen=True)
-class Mobility:
+@dataclass(frozen=True, repr=False)
+class Mobility(Displayed):
     """What loops and constraints do to a mechanism at a pose.
 
     Of `rows` equations `rank` are independent in general and `rank_here` at the pose; `freedoms`

@@ -2,8 +2,7 @@
 
 motion={"crank": "6*t"}                                          a law of t and parameters
 motion={"crank": [{"until": 1, "law": "3*t^2"}, {"law": "6*t - 3"}]}      pieces in time
-motion={"crank": {"t": [0, 1, 2], "values": [0, 0.4, 1]}}        a table, with a spline through it
-motion={"crank": {"t": ..., "values": ..., "smoothing": 0.01}}   near it: by 0.01 rad on average
+motion={"crank": {"t": ..., "values": ..., "smoothing": 0}}      numbers, by a spline
 
 The motion s(t) of a coordinate q is the constraint q - s(t) = 0 of the mechanism, for one run. Its
 row J has a 1 at the rate of q and zeros elsewhere, so that its multiplier is the force of the
@@ -45,18 +44,15 @@ from chainform.mechanism import (
     symbol_of,
 )
 from chainform.simulation.equations.assembly import rank_of
-from chainform.simulation.equations.efforts import entries_of
 from chainform.simulation.equations.evaluate import check_rate_of_time, values_along
 from chainform.simulation.equations.loop_constraints import ConstraintResiduals
-from chainform.simulation.equations.spline import Spline, spline_near, spline_through
+from chainform.simulation.equations.spline import MOTION_FIELDS, Spline, table_spline
 
 Array = NDArray[np.float64]
 REMEDY = 'write {"crank": "6*t"}, pieces [{"until": 1, "law": "6*t"}, ...], or a table of t, values'
-TABLE_FIELDS = ("t", "values", "smoothing")
 PIECE_FIELDS = ("until", "law")
-LEAST_SMOOTHED = 4
 MOST = 300
-"""The most entries of a table, or pieces: all of them become terms of the equations."""
+"""The most pieces of laws or splines: all of them become terms of the equations."""
 JOIN = 1e-9
 """A relative jump of a value or a rate that is rounding."""
 SAME = 1e-6
@@ -228,36 +224,19 @@ def _check_joins(mechanism: Mechanism, law: MotionLaw, element: str) -> None:
 def _from_table(
     mechanism: Mechanism, index: int, given: Given, span: tuple[float, float]
 ) -> MotionLaw:
-    """Return the spline through the entries of a table, or near them."""
-    table, name = given.table(TABLE_FIELDS, REMEDY), mechanism.coordinates[index]
-    entries = entries_of(table.holding({key: table.value[key] for key in TABLE_FIELDS[:2]}))
-    t, y = (np.array([float(x) for x in column]) for column in entries)
-    if not 2 <= len(t) <= MOST:
-        message = f"a table of a motion cannot have {len(t)} entries"
-        raise given.error(message, f"give 2 to {MOST}, or a law")
+    """Return the spline of a table of numbers as a law."""
+    table, name = given.table(MOTION_FIELDS, REMEDY), mechanism.coordinates[index]
     _of_time(mechanism, given.holding("t"))
-    if span[0] < t[0] or span[1] > t[-1]:
-        both = f"{t[0]:g} to {t[-1]:g} s, the motion from {span[0]:g} to {span[1]:g} s"
+    spline, note = table_spline(table)
+    start, end = spline.knots[0], spline.knots[-1]
+    if span[0] < start or span[1] > end:
+        both = f"{start:g} to {end:g} s, the motion from {span[0]:g} to {span[1]:g} s"
         remedy = "let the table have all of it: it is not continued"
         raise given.error(f"the table goes from {both}", remedy)
-    spline, note = _spline(table, t, y)
+    if len(spline.powers) > MOST:
+        message = f"the spline has {len(spline.powers)} pieces, the limit is {MOST}"
+        raise given.error(message, "give more smoothing, fewer numbers, or a law")
     return MotionLaw(name, index, _polynomials(spline), tuple(spline.knots[1:-1].tolist()), note)
-
-
-def _spline(table: Given, t: Array, y: Array) -> tuple[Spline, str]:
-    """Return a spline, and what it is in words."""
-    smoothing = table["smoothing"].number(least=0) if table.has("smoothing") else 0.0
-    if smoothing == 0:
-        spline = spline_through(t, y)
-        return spline, f"spline of degree {spline.powers.shape[1] - 1} through {len(t)} points"
-    if len(t) < LEAST_SMOOTHED:
-        raise table["smoothing"].error(
-            f"{len(t)} points cannot be smoothed",
-            f"give {LEAST_SMOOTHED} points or more, or leave it out",
-        )
-    spline = spline_near(t, y, smoothing)
-    distance = f"{spline.distance:.3g} from them (root mean square)"
-    return spline, f"spline of degree {spline.powers.shape[1] - 1} near {len(t)} points, {distance}"
 
 
 def _polynomials(spline: Spline) -> tuple[Number, ...]:

@@ -251,6 +251,16 @@ def form_of(path: str | PathLike[str]) -> FileFormat:
     return FORMS[suffix]
 
 
+def motion_file(given: str | PathLike[str]) -> Path:
+    """Return the file that is given in place of a motion; RunError for a text that is none."""
+    path = Path(given)
+    if path.suffix.lower() not in FORMS:
+        remedy = 'write {"phi": "0.3*sin(t)"}, or the file of a run'
+        message = f"expected a table of laws by coordinate, not {str(given)[:60]!r}"
+        raise RunError(message, element="motion", remedy=remedy)
+    return path
+
+
 def write_record(
     form: FileFormat, record: ResultRecord, mechanism: Mechanism, path: str | PathLike[str]
 ) -> None:

@@ -134,7 +134,7 @@ def _is_shape(shape: object) -> bool:
 def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[str]:
     """Return the names of the columns of an array, row after row of its last dimensions."""
     labels = {"q": mechanism.coordinates, "u": mechanism.signals, "x": mechanism.states}
-    labels |= dict.fromkeys(("qd", "tau", "qdd", "drives"), mechanism.rates)
+    labels |= dict.fromkeys(("qd", "tau", "qdd", "drives", "power"), mechanism.rates)
     labels |= {"energy_balance": ("work", "losses")}
     if name in labels and tuple(shape) == (len(labels[name]),):
         return [f"{name}.{label}" for label in labels[name]]

@@ -48,6 +48,12 @@ def pushes_in(arrays: Mapping[str, Array], kind: str) -> dict[str, Array]:
     return {name.removeprefix(f"{kind}(").removesuffix(")"): a for name, a in found.items()}
 
 
+def forces_in(arrays: Mapping[str, Array], unknowns: Sequence[str]) -> Array | None:
+    """Return the forces that a model leaves unknown, (m, n), if all are among the arrays."""
+    known = [arrays[name] for name in unknowns if name in arrays]
+    return np.column_stack(known) if known and len(known) == len(unknowns) else None
+
+
 @dataclass(frozen=True)
 class Shapes:
     """What arrays of a mechanism look like that have a row for each of so many times."""
@@ -78,7 +84,7 @@ class Shapes:
         nq, nv, nx, nu = mechanism.nq, mechanism.nv, len(mechanism.states), len(mechanism.signals)
         shapes = {"t": (), "energy": (), "q": (nq,), "x": (nx,), "u": (nu,)}
         shapes |= dict.fromkeys(("qd", "qdd", "tau", "drives"), (nv,))
-        shapes |= {"reactions": (len(mechanism.segments), 6)}
+        shapes |= {"reactions": (len(mechanism.body_names), 6)}
         return PUSHES.get(name.partition("(")[0], shapes.get(name))
 
     def _check_others(self, arrays: Mapping[str, Array]) -> None:

@@ -95,7 +95,7 @@ class DriveSection:
             table.table(("function",))
             return self._function(table["function"].at(given.element))
         if table.has("file"):
-            return self._from_file(name, table.table(("file", "column", *self._more)))
+            return self._from_file(name, table.table(("file", "column", *self._more[:1])))
         if table.has("law", "pieces"):
             return table.value
         return table.table(("t", "values", "file", "column", *self._more)).value
@@ -103,7 +103,7 @@ class DriveSection:
     @property
     def _more(self) -> tuple[str, ...]:
         """Fields that only tables of motions have."""
-        return ("smoothing",) if self.group == "q" else ()
+        return ("smoothing", "rates", "accelerations") if self.group == "q" else ()
 
     # --- tables in files of their own -------------------------------------------------------
 
@@ -115,7 +115,7 @@ class DriveSection:
         place = self._column(path, head, joint, column)
         first = head.index("t") if "t" in head else 0
         numbers = [self._numbers(path, row, (first, place), n) for n, row in enumerate(rows[1:], 2)]
-        more = {name: table.value[name] for name in self._more if table.has(name)}
+        more = {name: table.value[name] for name in self._more[:1] if table.has(name)}
         return {"t": [t for t, _ in numbers], "values": [value for _, value in numbers], **more}
 
     def _column(self, path: Source, head: list[str], joint: str, column: str | None) -> int:

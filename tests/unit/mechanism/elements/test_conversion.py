@@ -65,9 +65,9 @@ def test_what_becomes_of_the_parts() -> None:
     assert rows["elements"][0]["chain"] == "Rz(q1)"
     assert (rows["elements"][2]["on"], rows["elements"][2]["chain"]) == ("arm", "Ry(2*q1 + 1/3)")
     assert [record.unit for record in found.coordinate_records] == ["rad", "m"]
-    frame = found.elements[1]
-    assert isinstance(frame, InertialElement)
-    assert frame.kind == "frame"
+    palm = found.elements[1]
+    assert isinstance(palm, InertialElement)
+    assert (palm.kind, palm.mass) == ("body", 0)
 
 
 def test_quaternions_are_refused_and_loops_are_left_out() -> None:

@@ -110,6 +110,71 @@ def test_masses_of_the_short_form(text: str, mass: int, moments: tuple[int, ...]
     assert tuple(element.inertia[k][k] for k in range(3)) == moments
 
 
+def test_a_force_in_one_line_is_a_table() -> None:
+    short = model(
+        "K: Rz(phi)",
+        "pull: x(K) = -F*cos(phi), z(K) = 2*F",
+        "x - phi = F",
+        {"text": "drive: phi = -3*der(phi)"},
+    )
+    table = model(
+        "K: Rz(phi)",
+        {"kind": "force", "name": "pull", "force": ["-F*cos(phi)", 0, "2*F"], "at": "K"},
+        {"kind": "force", "force": "F", "along": "x - phi"},
+        {"kind": "force", "name": "drive", "force": "-3*der(phi)", "along": "phi"},
+    )
+    assert short.elements == table.elements
+    assert [element.name for element in short.elements] == ["K", "pull", "force3", "drive"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("f: x(K) = 1, x(K) = 2", "the component x is given twice"),
+        ("f: x(K) = 1, y(L) = 2", "one force acts at one place"),
+        ("f: x(K) = ", "is not an equation"),
+        ("f: = 2", "is not an equation"),
+        ("f: x(K) = 1 = 2", "is not an equation"),
+        ("f: phi = 1, x = 2", "is no component"),
+        ("f: g: x(K) = 1", "is not a force in one line"),
+        ("f: x(nobody) = 1", "nobody"),
+    ],
+)
+def test_forces_in_one_line_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(cf.Error, match=message) as caught:
+        model("K: Rz(phi)", "L: Sx(x)", text)
+    assert caught.value.element
+    assert caught.value.remedy
+
+
+def test_names_in_letters_of_any_script() -> None:
+    """A record of the paper as it is printed, and the same in Latin letters."""
+    text = """
+        coordinates = ["{t}1", "{t}2"]
+        unknowns = ["{M}"]
+        elements = [
+          "K: Sz(0.5), Rz({t}1); Jz(5)",
+          "{P}~K: Sz(0.25), Sx(0.25), Rx({t}2 + {pi}/2); 10, 1, 2, 3",
+          "pull: x({P}) = {M}*sin({a})",
+        ]
+        definitions = {{ "{a}" = "{t}1 - {t}2" }}
+    """
+    greek = read_text(text.format(t="θ", P="П", a="α", M="М₁", pi="π"), "toml")
+    latin = read_text(text.format(t="theta", P="P", a="alpha", M="M1", pi="pi"), "toml")
+    assert greek.coordinates == ("θ1", "θ2")
+    assert plain(read_text(native_text(greek), "json")) == plain(greek)
+    outputs = ["inverse_dynamics", "force_matrix", "pose(K)"]
+    state: dict[str, Any] = {"qd": [1, 2], "qdd": [3, 4], "force": [2]}
+    first = cf.derive(greek, outputs).evaluate(q={"θ1": 0.3, "θ2": 0.4}, **state)
+    second = cf.derive(latin, outputs).evaluate(q=[0.3, 0.4], **state)
+    for name in outputs:
+        np.testing.assert_array_equal(first[name], second[name])
+    assert all(name.isascii() for name in cf.derive(greek, outputs).graph.names)
+    with pytest.raises(ReadError) as caught:
+        read_text('coordinates = ["x"]\nelements = ["K: Sx(x)"]\nparameters = {"ρ2" = 1}', "toml")
+    assert str(caught.value.remedy).startswith("write rho2")
+
+
 def test_turns_by_known_angles_are_exact_rotations() -> None:
     (element,) = model("K: Rz(pi/2), R(0, 3, 4, 1/2)").elements
     assert isinstance(element, InertialElement)
@@ -325,7 +390,7 @@ def test_parameters_become_numbers_or_stay() -> None:
 
 def test_the_files_on_the_page_of_elements_are_read() -> None:
     texts = [block.text for block in blocks_of(DOCS / "elements.md") if block.fence == "```toml"]
-    assert len(texts) == 3
+    assert len(texts) == 4
     for text in texts:
         assert read_text(text, "toml").elements
 

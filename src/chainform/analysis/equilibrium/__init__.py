@@ -1,0 +1,1 @@
+"""Mechanisms at rest: forces that hold a pose, equilibria and their paths."""

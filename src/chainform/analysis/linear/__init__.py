@@ -1,0 +1,1 @@
+"""Small motions about a state, and the equations that they come from."""

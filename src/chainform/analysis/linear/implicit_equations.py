@@ -1,0 +1,350 @@
+"""Equations of motion that are not solved for the accelerations, and their exact derivatives.
+
+symbol   meaning
+ID       inverse dynamics of the open mechanism, without drives
+I, m     inertia of an actuator felt at its joint, and its effort while the joint stands still
+J, s     rows of loops, of constraints, then of joints whose signal prescribes qdd; multipliers
+x        states of actuators besides q and qd
+f        rates of loops and constraints: what must stay zero
+
+    balance    ID(q, qd, qdd, t) + I qdd - m - tau - J^T s = 0
+    rows       J qdd - gamma = 0
+    rates      f(q, qd, t) = 0
+
+With N whose columns span what J leaves free, and J^+ the inverse of least norm, M qdd - J^T s = b
+and J qdd = c are solved by
+
+    qdd = J^+ c + N y,    N^T M N y = N^T (b - M J^+ c),    s = (J^T)^+ (M qdd - b)
+
+so that rows may depend on others, and M may be singular in directions that J holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.motions.constraint_values import ClosureRows
+from chainform.errors import RunError
+from chainform.formulations import MotionEquations, entry_of, with_derivatives
+from chainform.graph import CALLS, BatchPlan, Block, Builder, Graph, Scalar, include
+from chainform.mechanism import Mechanism
+from chainform.pipeline import derive
+from chainform.simulation import EquationBuilder, Mobility, mobility, rest_names
+
+Array = NDArray[np.float64]
+Point = Mapping[str, Array]
+"""Numbers of all inputs, by group; t has one."""
+
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+LOOSE = 1e-13
+"""The share of inertia, its diagonal made 1, that rounding may leave of nothing."""
+ROUNDING = 1e-13
+"""Rows that are smaller, against the largest, are zero."""
+CONSISTENT = 1e-6
+"""What contradicts rows by more than this share is a contradiction."""
+KINKS = ("abs", "sign")
+"""Functions without a derivative where their argument is zero."""
+SEAM = 1e-12
+"""Arguments below this are zero."""
+
+
+@dataclass(frozen=True)
+class ImplicitEquations:
+    """The equations of one mechanism as a graph; `parts` says where each begins and ends.
+
+    The first `held` rows belong to loops and constraints, of which `holonomic` bind positions.
+    """
+
+    mechanism: Mechanism
+    wrenches: tuple[str, ...]
+    graph: Graph
+    parts: Mapping[str, slice]
+    sizes: Mapping[str, int]
+    holonomic: NDArray[np.bool_]
+    prescribing: tuple[str, ...]
+    """Actuators whose signal prescribes an acceleration; their rows stand last."""
+
+    @property
+    def held(self) -> int:
+        """How many rows belong to loops and constraints."""
+        return len(self.holonomic)
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of inputs that have entries, but for the time."""
+        return tuple(group for group, size in self.sizes.items() if size and group != "t")
+
+    @cached_property
+    def _derivatives(self) -> Graph:
+        texts = [_in_direction("equations", group) for group in self.groups]
+        return with_derivatives(self.graph, texts, self.mechanism)
+
+    def values(self, point: Point) -> dict[str, Array]:
+        """Return the parts of the equations at a point."""
+        found = values_at(self.graph, self.graph.block("equations"), point)[:, 0]
+        return {name: found[part] for name, part in self.parts.items()}
+
+    def derivatives(
+        self, point: Point, groups: Sequence[str] | None = None
+    ) -> dict[tuple[str, str], Array]:
+        """Return the derivative of each part by each group; those by q are along the rates."""
+        result: dict[tuple[str, str], Array] = {}
+        for group in self.sizes if groups is None else groups:
+            count = self.mechanism.nv if group == "q" else self.sizes[group]
+            whole = np.zeros((self.parts["drives"].stop, count))
+            if group in self.groups:
+                block = self._derivatives.block(_in_direction("equations", group))
+                whole = values_at(self._derivatives, block, point, np.eye(count))
+            result |= {(name, group): whole[part] for name, part in self.parts.items()}
+        return result
+
+    def seams(self, point: Point) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the functions without a derivative at a point, and the inputs they depend on."""
+        graph = self.graph
+        calls = [v for v in range(len(graph)) if CALLS[int(graph.call[v])] in KINKS]
+        if not calls:
+            return []
+        arguments = tuple(int(graph.argument[v]) for v in calls)
+        block = Block("arguments", (len(calls),), arguments, tuple(map(str, arguments)))
+        numbers = values_at(graph, block, point)[:, 0]
+        found: list[tuple[str, tuple[str, ...]]] = []
+        for call, argument, number in zip(calls, arguments, numbers, strict=True):
+            if not abs(number) <= SEAM:
+                continue
+            cone = graph.cone([argument])
+            names = tuple(given.name for v, given in graph.inputs.items() if cone[v])
+            found.append((CALLS[int(graph.call[call])], names))
+        return list(dict.fromkeys(found))
+
+
+def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> ImplicitEquations:
+    """Return the equations of a mechanism; `wrenches` are frames on which forces act."""
+    model = derive(mechanism, ["inverse_dynamics"], wrenches=wrenches)
+    equations = EquationBuilder(mechanism, model)
+    builder, nv = equations.builder, mechanism.nv
+    sizes = {"q": mechanism.nq, "qd": nv, "qdd": nv, "tau": nv, "t": 1}
+    sizes |= {"x": len(rest_names(mechanism)), "u": len(mechanism.actuators)}
+    sizes |= {"force": len(mechanism.unknowns), "wrench": 6 * len(model.wrenches)}
+    for group, size in sizes.items():
+        _declare_inputs(builder, mechanism, group, size)
+    tau = [entry_of(builder, "tau", k) for k in range(nv)]
+    own = MotionEquations(builder, mechanism, tau, range(sizes["x"]))
+    sizes["sigma"] = len(own.rows)
+    _declare_inputs(builder, mechanism, "sigma", sizes["sigma"])
+    lists = own.parts()
+    del lists["states"]
+    efforts = lists.pop("efforts")
+    lists = {"balance": _balance(builder, model.graph, efforts), **lists}
+    parts = declared(builder, lists)
+    holonomic = np.array([row.value is not row.rate for row in own.held], dtype=np.bool_)
+    return ImplicitEquations(
+        mechanism,
+        model.wrenches,
+        builder.finish(),
+        parts,
+        sizes,
+        holonomic,
+        tuple(own.prescribed.values()),
+    )
+
+
+def _declare_inputs(builder: Builder, mechanism: Mechanism, group: str, count: int) -> None:
+    """Declare the inputs of a group, whole and in their order."""
+    names = [f"{group}{k + 1}" for k in range(count)]
+    if group == "force":
+        names = list(mechanism.unknowns)
+    elif group == "t":
+        names = ["t"]
+    for k, name in enumerate(names):
+        builder.input(name, group, k)
+
+
+def _balance(builder: Builder, graph: Graph, efforts: Sequence[Scalar]) -> list[Scalar]:
+    """Return what inverse dynamics and the efforts leave over."""
+    reactions = [item.name for item in graph.inputs.values() if item.group == "sigma"]
+    given = dict.fromkeys(reactions, builder.number(0))
+    needed = include(builder, graph, given, ["inverse_dynamics"])["inverse_dynamics"]
+    return [tau - effort for tau, effort in zip(needed, efforts, strict=True)]
+
+
+def declared(builder: Builder, lists: Mapping[str, Sequence[Scalar]]) -> dict[str, slice]:
+    """Declare the equations as one vector, and return where each part stands in it."""
+    parts: dict[str, slice] = {}
+    entries: list[tuple[str, Scalar]] = []
+    for name, values in lists.items():
+        parts[name] = slice(len(entries), len(entries) + len(values))
+        entries += [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]
+    builder.output("equations", (len(entries),), entries)
+    return parts
+
+
+def _in_direction(output: str, group: str) -> str:
+    """Return the text of a derivative in one direction, which takes far fewer operations to build.
+
+    The columns of the whole derivative are a batch of unit directions.
+    """
+    return f"product(derivative({output},{group}),direction)"
+
+
+def values_at(graph: Graph, block: Block, point: Point, directions: Array | None = None) -> Array:
+    """Return the entries of an output at a point, (entries, 1), or a column for each direction."""
+    wanted, places = np.unique(np.asarray(block.variables, np.int32), return_inverse=True)
+    plan = BatchPlan(graph, wanted)
+    count = 1 if directions is None else len(directions)
+    numbers: dict[int, Array | float] = {}
+    for v in plan.inputs:
+        item = graph.inputs[v]
+        if item.group == "direction" and directions is not None:
+            numbers[v] = np.ascontiguousarray(directions[:, item.index])
+        elif item.group == "parameter":
+            numbers[v] = np.nan if item.default is None else float(item.default)
+        else:
+            numbers[v] = float(point[item.group][item.index])
+    # What has no finite value is refused by the caller.
+    with np.errstate(all="ignore"):
+        return plan.run(numbers, count)[places]
+
+
+# --- solution ---------------------------------------------------------------------------------
+
+
+def even_factors(J: Array) -> Array:
+    """Return what makes rows of J equally long, (rows, 1), zero for rows that are only rounding.
+
+    A law may be multiplied by any number, and binds the same.
+    """
+    sizes = np.linalg.norm(J, axis=1, keepdims=True)
+    smallest = ROUNDING * max(1.0, float(np.max(sizes, initial=0.0)))
+    return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > smallest)
+
+
+class Accelerations:
+    """Solves M qdd - J^T s = b, J qdd = c for any number of right sides."""
+
+    def __init__(self, mechanism: Mechanism, M: Array, J: Array) -> None:
+        self.M, self.factors = M, even_factors(J)
+        u, sizes, vh = np.linalg.svd(self.factors * J)
+        count = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+        self.free = vh[count:].T
+        """What the rows leave free, (nv, freedoms)."""
+        self.shared = np.where(self.factors > 0, self.factors, 1.0) * u[:, count:]
+        """Multipliers that put no force on any joint, (rows, their number)."""
+        self.inverse = vh[:count].T @ (u[:, :count] / sizes[:count]).T
+        self.inertia = self.free.T @ M @ self.free
+        _refuse_massless(mechanism, self.inertia, self.free)
+
+    def solve(self, b: Array, c: Array) -> tuple[Array, Array]:
+        """Return qdd and s, columns for columns."""
+        start = self.inverse @ (self.factors * c)
+        y = np.linalg.solve(self.inertia, self.free.T @ (b - self.M @ start))
+        qdd = start + self.free @ y
+        return qdd, self.factors * (self.inverse.T @ (self.M @ qdd - b))
+
+    def least(self, s: Array) -> Array:
+        """Return the multipliers of least norm that put the same forces on the joints."""
+        return s - self.shared @ np.linalg.lstsq(self.shared, s, rcond=None)[0]
+
+
+def _refuse_massless(mechanism: Mechanism, inertia: Array, free: Array) -> None:
+    """Refuse a position in which a motion that the rows allow meets no inertia."""
+    if not inertia.size:
+        return
+    sizes = np.sqrt(np.abs(np.diag(inertia)))
+    worst = free[:, int(np.argmin(sizes))]
+    if np.all(sizes > 0.0):
+        values, vectors = np.linalg.eigh(inertia / np.outer(sizes, sizes))
+        least = int(np.argmin(np.abs(values)))
+        if abs(values[least]) > LOOSE:
+            return
+        worst = free @ (vectors[:, least] / sizes)
+    name = mechanism.rates[int(np.argmax(np.abs(worst)))]
+    raise RunError(
+        f"the mass matrix is singular here: nothing resists the acceleration of {name}",
+        file=mechanism.file,
+        element=name,
+        remedy="give what it moves mass or inertia, or choose another position",
+    )
+
+
+# --- accelerations and multipliers of a state -------------------------------------------------
+
+
+def settle_accelerations(equations: ImplicitEquations, point: dict[str, Array]) -> Accelerations:
+    """Put qdd and multipliers into a point, which must fit loops and constraints."""
+    mechanism = equations.mechanism
+    point |= {"qdd": np.zeros(mechanism.nv), "sigma": np.zeros(equations.sizes["sigma"])}
+    left, d = equations.values(point), equations.derivatives(point, ("qdd",))
+    M, J = d["balance", "qdd"], d["rows", "qdd"]
+    if not all(np.isfinite(array).all() for array in (*left.values(), M, J)):
+        raise no_value(mechanism, "values")
+    found = Accelerations(mechanism, M, J)
+    qdd, s = found.solve(-left["balance"][:, None], -left["rows"][:, None])
+    point |= {"qdd": qdd[:, 0], "sigma": found.least(s[:, 0])}
+    _check_rows(mechanism, point)
+    _check_prescribed(equations, point, found)
+    return found
+
+
+def no_value(mechanism: Mechanism, what: str) -> RunError:
+    """Return the error about equations that are not finite at a state."""
+    return RunError(
+        f"the equations have no finite {what} at this state",
+        file=mechanism.file,
+        element="q",
+        remedy="a law may leave its range there: choose another state",
+    )
+
+
+def _check_rows(mechanism: Mechanism, point: Mapping[str, Array]) -> None:
+    """Refuse a state that does not fit loops and constraints."""
+    if not (mechanism.loops or mechanism.constraints):
+        return
+    rows, t = ClosureRows(mechanism), float(point["t"][0])
+    at = rows.at(t, point["q"], point["qd"])
+    try:
+        rows.check(at, t, point["qd"], point["qdd"])
+    except RunError as error:
+        # In a singular position no accelerations may fit.
+        if np.max(np.abs(at.values), initial=0.0) < CONSISTENT:
+            refuse_singular(mechanism, mobility(mechanism, point["q"], t=t))
+        message, remedy = error.message.replace("of the motion", "of the state"), error.remedy
+        if message != error.message:
+            remedy = 'name independent coordinates alone, as in q={"crank": 0.4}, and the others '
+            remedy += "follow; chainform.simulation.assemble closes loops, too"
+        raise RunError(message, file=mechanism.file, element="state", remedy=remedy) from None
+
+
+def refuse_singular(mechanism: Mechanism, found: Mobility) -> None:
+    """Refuse a position in which rows of loops and constraints are lost."""
+    if found.is_singular:
+        lost = found.rank - found.rank_here
+        raise RunError(
+            f"singular position: {lost} of {found.rank} equations of loops and constraints are "
+            "lost here, so that small motions have other freedoms than motions have",
+            file=mechanism.file,
+            element="q",
+            remedy="choose a position aside of it; chainform.simulation.mobility shows the ranks",
+        )
+
+
+def _check_prescribed(
+    equations: ImplicitEquations, point: Mapping[str, Array], found: Accelerations
+) -> None:
+    """Refuse actuators that prescribe what loops, constraints or others prescribe already."""
+    left = equations.values(point)["rows"]
+    size = 1.0 + float(np.max(np.abs(point["qdd"]), initial=0.0))
+    for k, actuator in enumerate(equations.prescribing, start=equations.held):
+        if abs(left[k]) > CONSISTENT * size or np.any(np.abs(found.shared[k]) > CONSISTENT):
+            raise RunError(
+                f"the signal of {actuator} prescribes a motion that is bound already, by loops, "
+                "constraints or other actuators",
+                file=equations.mechanism.file,
+                element=actuator,
+                remedy="take an actuator that its load acts back on, or leave one out",
+            )

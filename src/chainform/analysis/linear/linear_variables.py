@@ -1,0 +1,399 @@
+"""What is given and what is wanted of a linearisation: the state, inputs and outputs by name.
+
+symbol   meaning
+y        an output, a function of q, qd, qdd, the drives, the multipliers, x and what acts outside
+
+    dy = (dy/dq) xi + (dy/dqd) dqd + (dy/dqdd) dqdd + ...        each factor is known by then
+
+A joint with a quaternion has other coordinates than rates. Its displacements are those along its
+rates, in its own axes: `displacement(base_wx)` is a small turn about its x axis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.linear.implicit_equations import ImplicitEquations, no_value
+from chainform.errors import DeriveError, RunError
+from chainform.given import argument, finite_array, listed, near
+from chainform.graph import Block, chosen_entries, parts_of
+from chainform.mechanism import GROUND, Mechanism, with_unit_quaternions
+from chainform.model import entry_names, output_of, place_of
+from chainform.pipeline import derive
+from chainform.simulation import assemble, consistent_rates, initial_rest, initial_state
+
+Array = NDArray[np.float64]
+Changes = dict[str, Array]
+"""How inputs of equations change, by group: a column for each entry of z, then of w."""
+
+GROUPS = ("u", "force", "tau", "wrench")
+"""What acts from outside."""
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+ACCELERATIONS = (
+    "forward_dynamics",
+    "constrained_dynamics",
+    "complete_acceleration",
+)
+"""What stands for the accelerations of the motion, under all loops, constraints and actuators."""
+SAME = 1e-8
+"""Values that differ by less, against the largest, are the same."""
+SHORTEST = 1e-4
+"""How far a quaternion may be from the length 1, as in `evaluate`."""
+
+
+class StateOptions(TypedDict, total=False):
+    """The state about which a mechanism moves; whatever is not given is zero.
+
+    q (nq), qd (nv), x of actuators, u, tau (nv), force (unknown forces), wrench (6 for each frame)
+    are arrays or tables by names; t is the time (s). Where loops or constraints bind coordinates, a
+    table may name independent ones: the others follow.
+    """
+
+    q: Any
+    qd: Any
+    x: Any
+    u: Any
+    tau: Any
+    force: Any
+    wrench: Any
+    t: float
+
+
+def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> dict[str, Array]:
+    """Return all inputs of the equations but qdd and multipliers, by group; x without q and qd."""
+    _check_names(state)
+    mechanism = equations.mechanism
+    t = _time(state.get("t"))
+    with _own_words():
+        start = initial_state(mechanism, state.get("q"), state.get("qd"))
+        q, qd = _unit(mechanism, start[: mechanism.nq]), start[mechanism.nq :]
+        if equations.held:
+            q, qd = _completed(mechanism, q, qd, state, float(t[0]))
+        x = initial_rest(mechanism, q, qd, state.get("x"))
+    point = {"q": q, "qd": qd, "x": x, "t": t}
+    for group in ("tau", "u", "force", "wrench"):
+        point[group] = _filled(equations, group, state.get(group))
+    return point
+
+
+def _check_names(state: Mapping[str, Any]) -> None:
+    """Refuse an argument that there is not, as Python does."""
+    known = tuple(StateOptions.__annotations__)
+    for name in state:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
+            raise TypeError(f"linearise takes no argument {name!r}{hint}")
+
+
+@contextmanager
+def _own_words() -> Generator[None]:
+    """Name the arguments as they are here: q for q0."""
+    try:
+        yield
+    except RunError as error:
+        message, element, remedy = (
+            re.sub(r"\b(q|qd|x)0\b", r"\1", text or "")
+            for text in (error.message, error.element, error.remedy)
+        )
+        if "simulate_batch" in remedy:
+            remedy = "give one state; call linearise for each of several"
+        raise RunError(message, file=error.file, element=element, remedy=remedy) from None
+
+
+def _completed(
+    mechanism: Mechanism, q: Array, qd: Array, state: Mapping[str, Any], t: float
+) -> tuple[Array, Array]:
+    """Return coordinates and rates of which a table may name some; the others follow from these.
+
+    An array has all of them, and is checked later.
+    """
+    names = {g: _table_names(state.get(g)) for g in ("q", "qd")}
+    if names["q"] is not None:
+        q = assemble(mechanism, q, names["q"], t=t)
+    if names["qd"] is not None:
+        qd = consistent_rates(mechanism, q, qd, names["qd"], t=t)
+    return q, qd
+
+
+def _table_names(given: Any) -> list[str] | None:
+    if given is None:
+        return []
+    return [str(n) for n in cast("Mapping[str, Any]", given)] if _is_table(given) else None
+
+
+def _is_table(given: Any) -> bool:
+    return isinstance(given, Mapping)
+
+
+def _unit(mechanism: Mechanism, q: Array) -> Array:
+    unit = with_unit_quaternions(mechanism, q)
+    if np.max(np.abs(unit - q), initial=0.0) > SHORTEST:
+        raise RunError(
+            "a quaternion does not have the length 1",
+            element="q",
+            remedy="divide its four entries (x y z w) by their length",
+        )
+    return unit
+
+
+def _time(given: Any) -> Array:
+    t = finite_array("t", 0.0 if given is None else given)
+    if t.ndim:
+        raise RunError(f"t has the shape {t.shape}", element="t", remedy="give one time: t=0.5")
+    return t.reshape(1)
+
+
+def _filled(equations: ImplicitEquations, group: str, given: Any) -> Array:
+    """Return the numbers of a group, zero for what is not given."""
+    numbers = np.zeros(equations.sizes[group])
+    if given is None:
+        return numbers
+    if isinstance(given, Mapping):
+        table = cast("Mapping[str, Any]", given)
+        places = [_place(equations, group, str(name)) for name in table]
+        for place, (name, value) in zip(places, table.items(), strict=True):
+            if places.count(place) > 1:
+                remedy = "give each entry once"
+                raise RunError(f"{name} is given twice", element=group, remedy=remedy)
+            numbers[place] = argument(f"{group}, {name}", value).number()
+        return numbers
+    array = finite_array(group, given)
+    if array.shape != numbers.shape:
+        names = input_names(equations)[group]
+        raise RunError(
+            f"{group} has the shape {array.shape}, and it must be {numbers.shape}",
+            element=group,
+            remedy=f"the order is {', '.join(names)}" if names else "leave it out",
+        )
+    return array
+
+
+def _place(equations: ImplicitEquations, group: str, name: str) -> int:
+    names = input_names(equations)[group]
+    if name in names:
+        return names.index(name)
+    if group == "wrench":
+        remedy = f"the names are {', '.join(names)}" if names else "name frames in wrenches"
+        raise argument(group, name).unknown("entry", names, remedy)
+    return place_of(equations.mechanism, group, name)
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def input_names(equations: ImplicitEquations) -> dict[str, tuple[str, ...]]:
+    """Return the names of what acts from outside, by group."""
+    mechanism = equations.mechanism
+    return {
+        "u": entry_names(mechanism, "u"),
+        "force": entry_names(mechanism, "force"),
+        "tau": tuple(f"tau({name})" for name in mechanism.rates),
+        "wrench": tuple(f"{frame}.{c}" for frame in equations.wrenches for c in WRENCH),
+    }
+
+
+def chosen_inputs(
+    equations: ImplicitEquations, texts: Sequence[str] | None
+) -> list[tuple[str, int, str]]:
+    """Return group, place and name of each input: all of a group, or one by its name."""
+    names = input_names(equations)
+    every = [(g, k, name) for g, own in names.items() for k, name in enumerate(own)]
+    if texts is None:
+        first = next(g for g in ("u", "force", "tau") if names[g] or g == "tau")
+        more = ("force",) if first == "u" else ()
+        return [each for each in every if each[0] in (first, *more, "wrench")]
+    chosen: list[tuple[str, int, str]] = []
+    for text in argument("inputs", texts).texts('write inputs=["tau"]'):
+        chosen += [each for each in every if text in (each[0], each[2])] or [
+            _named(equations, every, text)
+        ]
+    return list(dict.fromkeys(chosen))
+
+
+def _named(
+    equations: ImplicitEquations, every: list[tuple[str, int, str]], text: str
+) -> tuple[str, int, str]:
+    """Return the input that a joint or an actuator has."""
+    mechanism = equations.mechanism
+    actuators = [actuator.name for actuator in mechanism.actuators]
+    known = {
+        **{name: ("tau", k) for k, name in enumerate(mechanism.rates)},
+        **{name: ("u", k) for k, name in enumerate(actuators)},
+    }
+    if text not in known:
+        words = [group for group, size in equations.sizes.items() if size and group in GROUPS]
+        names = [*words, *known, *(each[2] for each in every)]
+        more = "; name frames in wrenches for wrench" if text == "wrench" else ""
+        raise argument("inputs", text).unknown(
+            "input",
+            names,
+            f"inputs are {', '.join(words)}, or one of them by its name: {listed(known)}{more}",
+        )
+    return next(each for each in every if each[:2] == known[text])
+
+
+def displacement_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the names of displacements along the rates."""
+    turned = _of_quaternions(mechanism)
+    return tuple(f"displacement({n})" if turned[k] else n for k, n in enumerate(mechanism.rates))
+
+
+def rate_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the names of rates as laws write them."""
+    turned = _of_quaternions(mechanism)
+    return tuple(n if turned[k] else f"der({n})" for k, n in enumerate(mechanism.rates))
+
+
+def _of_quaternions(mechanism: Mechanism) -> list[bool]:
+    """Return, by rate, whether it is one of a joint with a quaternion."""
+    places = [record.segment for record in mechanism.rate_records]
+    segments = mechanism.segments
+    return [k != GROUND and segments[k].joint.kind.has_quaternion for k in places]
+
+
+# --- outputs ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinearRows:
+    """Rows of C and D next to each other, the names of their outputs, and the values of these."""
+
+    names: tuple[str, ...]
+    rows: Array
+    values: Array
+
+
+class LinearOutputs:
+    """Outputs of a mechanism about a point, given how all inputs of equations change there.
+
+    `points` has the point and the changes by the groups of `ImplicitEquations`, and `drives`; x has
+    all states of actuators. Where forces of loops are not determined it has a second pair, with
+    other forces that do as well.
+    """
+
+    def __init__(
+        self, equations: ImplicitEquations, points: Sequence[tuple[Changes, Changes]]
+    ) -> None:
+        self.mechanism = equations.mechanism
+        self.wrenches = equations.wrenches
+        self.points = points
+        self.point, self.changes = points[0]
+        self.loops = sum(loop.equations for loop in self.mechanism.loops)
+
+    def of(self, texts: Sequence[str]) -> LinearRows:
+        """Return the rows of outputs, one text after the other."""
+        given = argument("outputs", texts).texts('write outputs=["pose(tool)"]')
+        found = [self._own(text) or self._derived(text) for text in given]
+        names = tuple(name for each in found for name in each.names)
+        empty = np.zeros((0, self.changes["q"].shape[1]))
+        rows = np.concatenate([empty, *(each.rows for each in found)])
+        values = np.concatenate([np.zeros(0), *(each.values for each in found)])
+        return LinearRows(names, rows, values)
+
+    @cached_property
+    def _known(self) -> dict[str, LinearRows]:
+        """Whole groups by their words."""
+        mechanism, point, changes = self.mechanism, self.point, self.changes
+        shifts, rates = displacement_names(mechanism), rate_names(mechanism)
+        still = np.zeros(mechanism.nv)
+        q = point["q"] if mechanism.nq == mechanism.nv else still
+        accelerations = LinearRows(
+            tuple(f"der({name})" for name in rates), changes["qdd"], point["qdd"]
+        )
+        drives = tuple(f"drive({name})" for name in mechanism.rates)
+        return {
+            "q": LinearRows(shifts, changes["q"], q),
+            "qd": LinearRows(rates, changes["qd"], point["qd"]),
+            "x": LinearRows(mechanism.states, changes["x"], point["x"]),
+            "drives": LinearRows(drives, changes["drives"], point["drives"]),
+            **dict.fromkeys(ACCELERATIONS, accelerations),
+        }
+
+    def _own(self, text: str) -> LinearRows | None:
+        """Return the rows of a group, of some of its entries, or of one by its name."""
+        for rows in self._known.values():
+            if text in rows.names:
+                place = rows.names.index(text)
+                return _entries(rows, [place])
+        full = parts_of(output_of(text))
+        if full.whole not in self._known:
+            return None
+        rows = self._known[full.whole]
+        if not full.indices:
+            return rows
+        block = Block(full.whole, (len(rows.names),), tuple(range(len(rows.names))), rows.names)
+        return _entries(rows, chosen_entries(block, full.indices, text).variables)
+
+    def _derived(self, text: str) -> LinearRows:
+        """Return the rows of an output that is derived."""
+        found = self._chain(text)
+        if not all(np.isfinite(x).all() for x in (found[0].rows, found[0].values)):
+            raise no_value(self.mechanism, f"derivatives of {text[:60]}")
+        for other in found[1:]:
+            if not (
+                _is_same(other.values, found[0].values) and _is_same(other.rows, found[0].rows)
+            ):
+                raise RunError(
+                    f"{text[:60]} depends on forces of loops that are not determined, since some "
+                    "equations of loops follow from others",
+                    element=text[:60],
+                    remedy="describe the loop by fewer equations, as a point in place of a frame",
+                )
+        return found[0]
+
+    def _chain(self, text: str) -> list[LinearRows]:
+        """Return the rows of an output at all points, by the chain rule."""
+        try:
+            own = derive(self.mechanism, [text], wrenches=self.wrenches)
+        except DeriveError as error:
+            names = [*self._known, *(name for rows in self._known.values() for name in rows.names)]
+            remedy = near(text, names, 3).strip() or error.remedy
+            raise RunError(error.message, element=text[:60], remedy=remedy) from None
+        (output,), graph = own.outputs, own.graph
+        needed = graph.cone(graph.output_variables([output]))
+        groups = {item.group for v, item in graph.inputs.items() if needed[v]}
+        factors = groups & {"weights", "direction"}
+        if factors:
+            message = f"{text[:60]} is multiplied by {min(factors)}, which no state has"
+            remedy = "take the derivative itself, and multiply its rows of C and D"
+            raise RunError(message, element=text[:60], remedy=remedy)
+        kinds = sorted(groups - {"t", "parameter"})
+        slopes = {g: output_of(f"derivative({output},{g})") for g in kinds}
+        model = derive(self.mechanism, [output, *slopes.values()], wrenches=self.wrenches)
+        labels = tuple(own[output].labels.ravel().tolist())
+        found: list[LinearRows] = []
+        for point, changes in self.points:
+            state: dict[str, Any] = {g: self._group(g, point) for g in groups - {"parameter"}}
+            if "t" in state:
+                state["t"] = state["t"][0]
+            values = model.evaluate(**state)
+            rows = np.zeros((len(labels), changes["q"].shape[1]))
+            for group, slope in slopes.items():
+                rows += values[slope].reshape(len(labels), -1) @ self._group(group, changes)
+            found.append(LinearRows(labels, rows, values[output].ravel()))
+        return found
+
+    def _group(self, group: str, arrays: Changes) -> Array:
+        """Return what outputs take of a group: all that acts on joints, forces of loops only."""
+        if group == "sigma":
+            return arrays["sigma"][: self.loops]
+        return arrays["drives" if group == "tau" else group]
+
+
+def _entries(rows: LinearRows, places: Sequence[int]) -> LinearRows:
+    names, chosen = tuple(rows.names[k] for k in places), list(places)
+    return LinearRows(names, rows.rows[chosen], rows.values[chosen])
+
+
+def _is_same(a: Array, b: Array) -> bool:
+    return bool(np.all(np.abs(a - b) <= SAME * (1.0 + np.max(np.abs(b), initial=0.0))))

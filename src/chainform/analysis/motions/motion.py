@@ -1,0 +1,325 @@
+"""Prescribed motions: of all coordinates, or of those that the others of a linkage follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.motions.motion_sources import (
+    CoordinateMotion,
+    coordinate_motion,
+    law_graph,
+    motions_in,
+)
+from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+from chainform.analysis.results.interruption import Watch
+from chainform.analysis.results.result import Result, load_result
+from chainform.errors import RunError
+from chainform.formulations import is_bound
+from chainform.given import Given, argument, finite_array, real_array
+from chainform.graph import Graph
+from chainform.mechanism import Mechanism
+from chainform.model import StoredRun, evaluate_states
+from chainform.readers import read
+from chainform.simulation import Run, motion_file, parameters_of
+
+Array = NDArray[np.float64]
+
+
+MotionSource: TypeAlias = (
+    Mapping[str, object] | str | PathLike[str] | PrescribedMotion | Run | Result | StoredRun
+)
+"""A table by coordinates, a file, or states that are known already."""
+
+
+class MotionOptions(TypedDict, total=False):
+    """How a motion is completed and differentiated, see `motion_of`; `values` of parameters."""
+
+    start: Any
+    smoothing: float | None
+    values: Mapping[str, Any] | None
+
+
+def motion_of(
+    mechanism: Mechanism,
+    motion: MotionSource,
+    t: Any = None,
+    values: Mapping[str, Any] | None = None,
+    *,
+    start: Any = None,
+    smoothing: float | None = None,
+    watch: Watch | None = None,
+) -> PrescribedMotion:
+    """Return the motion at times t (s) that is prescribed for coordinates by name.
+
+    Each has a law of t, {"theta1": "0.3*sin(t)"}, pieces of laws, or numbers; a CSV file has
+    columns of numbers, and a run, a result, the file of one or a stored one has all states. Laws
+    may name parameters that have values, and are differentiated exactly; numbers without rates need
+    `smoothing`, their standard deviation, 0 for exact ones. In a closed mechanism coordinates
+    that are not named follow from the loops; `start` is a pose near the first one and decides in
+    which of several ways they close. `watch` is that of `complete`.
+    """
+    known = _states(motion, t)
+    if known is not None:
+        _refuse_other_sizes(mechanism, known)
+        return known
+    table = Given(motions_in(cast("Any", motion)), "motion").table(remedy=LAWS)
+    sources = _by_name(mechanism, table)
+    if t is None:
+        t = next((s.table()["t"].value for s in sources.values() if _has_times(s)), None)
+    if t is None:
+        remedy = "give times: t=np.linspace(0, 1, 101)"
+        raise RunError("a motion by laws needs times", element="t", remedy=remedy)
+    if all(_is_law(source) for source in sources.values()) and len(sources) == mechanism.nv:
+        return _motion_by_laws(mechanism, table.value, t, values)
+    times = finite_array("t", t)
+    _refuse_no_times(times)
+    wanted = None if smoothing is None else argument("smoothing", smoothing).number(least=0)
+    return _motion_by_sources(mechanism, sources, times, values, (start, wanted, watch))
+
+
+def _refuse_no_times(t: Array) -> None:
+    if not t.size:
+        raise RunError("there are no times", element="t", remedy="give at least one")
+
+
+LAWS = 'write {"phi": "0.3*sin(t)"}'
+
+
+def with_values(
+    mechanism: Mechanism | str | PathLike[str], values: Mapping[str, Any] | None
+) -> Mechanism:
+    """Return a mechanism, or that of a file, with the values of parameters.
+
+    With a table, even an empty one, every parameter must have a value; without one, those that have
+    none may be such that the task does not need.
+    """
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    return source if values is None else parameters_of(source, values).mechanism
+
+
+def _states(motion: object, t: Any) -> PrescribedMotion | None:
+    """Return the states of a run, a result or the file of one; None for anything else."""
+    if isinstance(motion, str | PathLike):
+        path = motion_file(cast("str", motion))
+        if path.suffix.lower() == ".csv" and not is_run_file(path):
+            return None
+        motion = load_result(path)
+    if isinstance(motion, StoredRun):
+        motion = load_result(motion)
+    if isinstance(motion, Result):
+        motion = _of_result(motion)
+    if isinstance(motion, Run):
+        motion = PrescribedMotion(motion.t, motion.q, motion.qd, motion.qdd)
+    if not isinstance(motion, PrescribedMotion):
+        return None
+    if t is not None and not np.array_equal(finite_array("t", t), motion.t):
+        remedy = "leave out t: the states are known at their own times only"
+        raise RunError("the motion has other times", element="t", remedy=remedy)
+    return motion
+
+
+def _refuse_other_sizes(mechanism: Mechanism, motion: PrescribedMotion) -> None:
+    """Refuse the motion of a mechanism with other numbers of coordinates or rates."""
+    for name, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
+        given = getattr(motion, name).shape[-1]
+        if given != count:
+            raise RunError(
+                f"the motion has {given} entries of {name}, and {mechanism.name} has {count}",
+                element="motion",
+                remedy="take the motion of this mechanism, or name its coordinates in a table",
+            )
+
+
+def _of_result(result: Result) -> PrescribedMotion:
+    """Return the motion that a task found; others and those without rates are refused."""
+    if result.rows != "t":
+        many = result.rows == "branch" and "t" in result.arrays
+        message = f"the result of {result.task} is {'several motions' if many else 'no motion'}"
+        follow = 'follow one: q0=found["q"][found["branch"] == 2][0], without branches'
+        remedy = follow if many else "take a result whose rows are times"
+        raise RunError(message, element="motion", remedy=remedy)
+    missing = [name for name in ("qd", "qdd") if name not in result.arrays]
+    parts = [result.arrays[name] for name in ("t", "q", "qd", "qdd") if name not in missing]
+    wrong = ~np.all([np.isfinite(part.reshape(len(result), -1)).all(1) for part in parts], axis=0)
+    if missing or wrong.any():
+        when = "" if missing else f" at t = {result['t'][int(np.argmax(wrong))]:.6g} s"
+        names = {"qd": "rates", "qdd": "accelerations"}
+        what = names[missing[0]] if missing else "rates or accelerations"
+        message = f"the result of {result.task} has no {what}{when}"
+        remedy = "its report says where and why; take times or a method that give them"
+        raise RunError(message, element="motion", remedy=remedy)
+    t, q, qd, qdd = parts
+    return PrescribedMotion(t, q, qd, qdd, result.report)
+
+
+def is_run_file(path: Path) -> bool:
+    """Tell whether a CSV file is one that a run was written to."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(RUN_MARK)) == RUN_MARK
+    except OSError:
+        return False
+
+
+RUN_MARK = b"# chainform"
+
+
+def _is_law(source: Given) -> bool:
+    return not isinstance(source.value, np.ndarray) and not source.is_table and not source.is_list
+
+
+def _has_times(source: Given) -> bool:
+    return source.is_table and source.table().has("t")
+
+
+def _by_name(mechanism: Mechanism, motion: Given) -> dict[str, Given]:
+    """Return where motions come from by coordinate, each once."""
+    given: dict[str, Given] = {}
+    for name, source in motion.items():
+        own = mechanism.coordinates[mechanism.coordinate_index(name)]
+        if own in given:
+            raise motion.error(f"the motion of {name} is given twice", "give each coordinate one")
+        given[own] = source.at(f"motion of {own!r}")
+    return given
+
+
+def _motion_by_sources(
+    mechanism: Mechanism,
+    sources: Mapping[str, Given],
+    t: Array,
+    values: Mapping[str, Any] | None,
+    options: tuple[Any, float | None, Watch | None],
+) -> PrescribedMotion:
+    """Return the motion of sources of any kind, completed by loops and constraints."""
+    moments, (start, smoothing, watch) = np.atleast_1d(t), options
+    found: dict[str, CoordinateMotion] = {}
+    for name, source in sources.items():
+        law = partial(_law_at, mechanism, name, values)
+        found[name] = coordinate_motion(source, moments, law, smoothing)
+    notes = tuple(f"{name}: {one.note}" for name, one in found.items() if one.note)
+    if not is_bound(mechanism):
+        _by_place(mechanism, dict.fromkeys(sources, 0))
+    elif values:
+        mechanism = parameters_of(mechanism, values).mechanism
+    tables = [
+        {name: getattr(one, part) for name, one in found.items()}
+        for part in ("values", "rates", "accelerations")
+    ]
+    found_motion = complete(mechanism, *tables, t=moments, start=start, watch=watch)
+    return replace(found_motion, notes=notes)
+
+
+def _law_at(
+    mechanism: Mechanism,
+    name: str,
+    values: Mapping[str, Any] | None,
+    law: object,
+    element: str,
+    t: Array,
+) -> tuple[Array, Array, Array]:
+    """Return a law of one coordinate with its first and second derivative, at times."""
+    del element
+    found = _evaluated(mechanism, law_graph(mechanism, {name: law}), t, values)
+    parts = [np.broadcast_to(found[key][..., 0], t.shape) for key in ("q", "qd", "qdd")]
+    if not all(np.isfinite(part).all() for part in parts):
+        wrong = t[~np.all([np.isfinite(part) for part in parts], axis=0)][0]
+        raise RunError(
+            f"the motion of {name} has no finite value, rate or acceleration at t = {wrong:.6g}",
+            element=f"motion of {name!r}",
+            remedy="correct its law, or leave out that time",
+        )
+    return parts[0], parts[1], parts[2]
+
+
+# --- a law of time for every coordinate -------------------------------------------------------
+
+
+def _evaluated(
+    mechanism: Mechanism, graph: Graph, t: Any, values: Mapping[str, Any] | None
+) -> dict[str, Array]:
+    numbers = _used(mechanism, graph, values)
+    # Where a law has no value there is none, and the caller refuses that time.
+    with np.errstate(all="ignore"):
+        return evaluate_states(graph, mechanism, {"t": t}, numbers, None)
+
+
+def _used(mechanism: Mechanism, graph: Graph, values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the values of parameters that a graph names."""
+    known = {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
+    free = {item.name for item in graph.inputs.values() if item.group == "parameter"}
+    return {name: value for name, value in {**known, **(values or {})}.items() if name in free}
+
+
+def _motion_by_laws(
+    mechanism: Mechanism, laws: Mapping[str, object], t: Any, values: Mapping[str, Any] | None
+) -> PrescribedMotion:
+    """Return the motion of laws of all coordinates; times and parameters may be a batch."""
+    times = real_array("t", t)
+    _refuse_no_times(times)
+    graph = motion_graph(mechanism, laws)
+    found = _evaluated(mechanism, graph, t, values)
+    sizes = [np.shape(value) for value in _used(mechanism, graph, values).values()]
+    shape = np.broadcast_shapes(times.shape, *sizes)
+    times = np.broadcast_to(times, shape)
+    q, qd, qdd = (
+        np.broadcast_to(found[name], (*shape, mechanism.nv)) for name in ("q", "qd", "qdd")
+    )
+    with np.errstate(invalid="ignore"):
+        total = q + qd + qdd
+    _refuse_infinite(mechanism, times, total)
+    return PrescribedMotion(times, q, qd, qdd)
+
+
+def _refuse_infinite(mechanism: Mechanism, t: Array, total: Array) -> None:
+    """Refuse a motion that is not finite at some time; `total` has the shape of q."""
+    wrong = ~np.isfinite(total + t[..., np.newaxis])
+    if not wrong.any():
+        return
+    first = tuple(map(int, np.argwhere(wrong)[0]))
+    name, when = mechanism.coordinates[first[-1]], t[first[:-1]]
+    raise RunError(
+        f"the motion of {name} has no finite value, rate or acceleration at t = {when:.6g}",
+        element=f"motion of {name!r}",
+        remedy="correct its law, or leave out that time",
+    )
+
+
+def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
+    """Return q, qd and qdd as functions of time and parameters; laws are a table by coordinates."""
+    if mechanism.nq != mechanism.nv:
+        raise RunError(
+            "a motion is given for coordinates whose rates are qd, and a joint has a quaternion",
+            element="motion",
+            remedy="give q, qd and qdd as arrays",
+        )
+    given = _by_place(mechanism, laws)
+    return law_graph(mechanism, {name: given[k] for k, name in _named(mechanism)})
+
+
+def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
+    return list(enumerate(mechanism.coordinates))
+
+
+def _by_place(mechanism: Mechanism, laws: object) -> dict[int, object]:
+    """Return the laws by coordinate; every coordinate must have one."""
+    motion = Given(laws, "motion").table(remedy='write {"phi": "0.3*sin(t)"}')
+    given: dict[int, object] = {}
+    for name, law in motion.items():
+        place = mechanism.coordinate_index(name)
+        if place in given:
+            message = f"the motion of {name} is given twice"
+            raise motion.error(message, "give each coordinate one law")
+        given[place] = law.value
+    missing = [name for k, name in _named(mechanism) if k not in given]
+    if missing:
+        remedy = f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it'
+        raise motion.error(f"no motion is given for {', '.join(missing)}", remedy)
+    return given

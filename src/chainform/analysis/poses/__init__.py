@@ -1,0 +1,1 @@
+"""Inverse kinematics: coordinates that put frames at targets, and what frames can reach."""

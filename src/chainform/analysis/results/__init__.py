@@ -1,0 +1,1 @@
+"""What a task found, whole or interrupted."""

@@ -1,0 +1,1 @@
+"""Results that others published, computed again and compared."""

@@ -1,0 +1,80 @@
+"""Options of the commands of tasks: NAME=VALUE, lists, files of JSON, columns of table and plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+
+ROOT = Path(__file__).parents[3]
+BAR = str(ROOT / "examples" / "four_bar.toml")
+TIMES = ("--times", "0:1:5")
+
+
+def test_options_are_written_as_tables_or_as_names_with_values(call: Callable[..., Any]) -> None:
+    start = ("--start", "0,0.5,1.2")
+    short = call("kinematics", BAR, "--motion", "crank=3*t", *TIMES, *start, "--json")
+    motion, listed = '{"crank": "3*t"}', "[0, 0.5, 1.2]"
+    long = call("kinematics", BAR, "--motion", motion, *TIMES, "--start", listed, "--json")
+    assert short.document == long.document
+    statics = call("statics", BAR, "--q", "crank=pi/4", "--driven", "crank,rocker", "--json")
+    held = cf.statics(BAR, {"crank": np.pi / 4}, ["crank", "rocker"])
+    np.testing.assert_allclose(statics.document["arrays"]["tau"], held["tau"])
+    law = call("statics", BAR, "--q", "crank=1", "--forces", "rocker=max(1,2)", "--json")
+    pushed = cf.statics(BAR, {"crank": 1}, forces={"rocker": "2"})
+    np.testing.assert_allclose(law.document["arrays"]["tau"], pushed["tau"])
+
+
+def test_a_table_may_stand_in_a_file(call: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "targets.json").write_text('{"coupler": {"x": 0.1}}')
+    options = ("inverse-kinematics", BAR, "--q0", "1,-1,2", "--json", "--targets")
+    from_file = call(*options, str(tmp_path / "targets.json")).document
+    assert from_file["arrays"] == call(*options, '{"coupler": {"x": 0.1}}').document["arrays"]
+
+
+@pytest.mark.parametrize(("x", "code"), [("0.2, 9", 0), ("8, 9", 1)])
+def test_targets_of_which_none_is_reached_fail(call: Callable[..., Any], x: str, code: int) -> None:
+    poses = ", ".join(f"[{one}, 0, 0]" for one in x.split(","))
+    found = call("inverse-kinematics", BAR, "--targets", f'{{"coupler": [{poses}]}}', "--json")
+    assert found.code == code
+    assert found.document["arrays"]["reached"] == [1.0 - code, 0.0]
+
+
+def test_a_saved_result_is_a_motion(call: Callable[..., Any], tmp_path: Path) -> None:
+    file = str(tmp_path / "path.csv")
+    path = '{"coupler": {"x": "0.1 + 0.05*t"}}'
+    found = call("inverse-kinematics", BAR, "--targets", path, *TIMES, "--out", file, "--json")
+    drive = call("inverse-dynamics", BAR, "--motion", file, "--driven", "crank", "--json")
+    assert drive.document["arrays"]["qdd"] == found.document["arrays"]["qdd"]
+
+
+def test_table_and_plot_show_the_columns_that_are_named(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    plot = tmp_path / "load.svg"
+    drawn = ("--plot", plot, "--draw", "tau.crank", "--over", "q.crank")
+    command = ("inverse-dynamics", BAR, "--motion", "crank=3*t", *TIMES, "--driven", "crank")
+    result = call(*command, "--table", "t", "tau.crank", "power.crank", *drawn)
+    lines = [line.split() for line in result.out.splitlines()]
+    first = lines.index(["t", "tau.crank", "power.crank"])
+    assert [float(row[2]) for row in lines[first + 1 : first + 6]] == pytest.approx(
+        [3 * float(row[1]) for row in lines[first + 1 : first + 6]], rel=1e-4
+    )
+    assert "tau.crank" in plot.read_text()
+    wrong = call(*command, "--table", "tau.cranc")
+    assert wrong.code == 2
+    assert "tau.cranc" in wrong.err
+
+
+def test_remedies_are_those_of_the_command_line(call: Callable[..., Any]) -> None:
+    result = call("kinematics", BAR, "--motion", "crank=3*t")
+    assert result.code == 2
+    assert "--times" in result.err
+    assert "linspace" not in result.err
+    broken = call("kinematics", BAR, "--motion", '{"crank": "3*t"', *TIMES)
+    assert "not JSON" in broken.err

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import cached_property
+from functools import cache
 from importlib import import_module
 from pkgutil import get_data
 from types import ModuleType
@@ -31,33 +31,35 @@ _IMPORT = re.compile(r"^    from ([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULT
 class Door(ModuleType):
     """A package whose names are imported when they are first used."""
 
-    @cached_property
-    def _modules(self) -> dict[str, str]:
-        """The module of each name, as the imports for type checkers have it."""
-        source = get_data(self.__name__, "__init__.py") or b""
-        block = _BLOCK.search(source.decode())
-        return {
-            name.strip(): found[1]
-            for found in _IMPORT.finditer(block[1] if block else "")
-            for name in (found[2] or found[3]).split(",")
-            if name.strip()
-        }
-
     def __getattr__(self, name: str) -> Any:
         """Import a name."""
-        if name.startswith("__") or name not in self._modules:
+        modules = listed_modules(self.__name__)
+        if name.startswith("__") or name not in modules:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(self._modules[name]), name)
+        value = getattr(import_module(modules[name]), name)
         self.__dict__[name] = value
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute; a module is not set over a function of the same name."""
-        if not isinstance(value, ModuleType) or name not in self._modules:
+        if not isinstance(value, ModuleType) or name not in listed_modules(self.__name__):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *self._modules})
+        return sorted({*self.__dict__, *listed_modules(self.__name__)})
+
+
+@cache
+def listed_modules(package: str) -> dict[str, str]:
+    """Return the module of each name of a package, as the imports for type checkers have it."""
+    source = get_data(package, "__init__.py") or b""
+    block = _BLOCK.search(source.decode())
+    return {
+        name.strip(): found[1]
+        for found in _IMPORT.finditer(block[1] if block else "")
+        for name in (found[2] or found[3]).split(",")
+        if name.strip()
+    }
 
 
 def door(package: str) -> None:

@@ -27,7 +27,7 @@ _TOGETHER = 32
 _numbers = count(1)
 _session: list[Any] = []
 """The session that takes the next library."""
-_doomed: deque[tuple[Any, Any]] = deque()
+_doomed: deque[list[Any]] = deque()
 """Libraries that are to be freed, each with its session."""
 
 
@@ -133,7 +133,8 @@ class Library:
             tracker = builder.link(session, f"chainform{number}")
             self._addresses = {name: int(tracker[name]) for name in names}
         # At the end of the process nothing is freed: threads may still be running in it.
-        weakref.finalize(self, _unload, tracker, session).atexit = False
+        # The list has the only references to both, so that LLVM frees them where they leave it.
+        weakref.finalize(self, _unload, [tracker, session]).atexit = False
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
@@ -148,13 +149,12 @@ def _next_session() -> tuple[Any, int]:
     return _session[0], number
 
 
-def _unload(tracker: Any, session: Any) -> None:
+def _unload(library: list[Any]) -> None:
     """Free a library now or, where LLVM is at work in another thread, when it has finished.
 
     The garbage collector comes here from any thread, whatever it holds: it must not wait.
     """
-    _doomed.append((tracker, session))
-    del tracker, session
+    _doomed.append(library)
     with LLVM.held_if_free() as is_held:
         if is_held:
             _free_doomed()
@@ -164,12 +164,13 @@ def _free_doomed() -> None:
     """Free libraries that are gone; a session goes with the last of its libraries."""
     while _doomed:
         try:
-            tracker, session = _doomed.popleft()
+            library = _doomed.popleft()
         except IndexError:
             # The garbage collector came in between, and did it.
             return
+        tracker, _ = library
         tracker.close()
-        del tracker, session
+        library.clear()
 
 
 @cache

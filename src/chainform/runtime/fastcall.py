@@ -12,12 +12,14 @@ import sys
 import sysconfig
 import weakref
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from chainform.emitters import NumberType, Signature
+from chainform.runtime.threads import LLVM
 
 # Where the fields of an array object are, in bytes; numpy's binary interface fixes it.
 _DATA, _DIMENSIONS_COUNT, _DIMENSIONS, _DESCRIPTION, _FLAGS = 16, 24, 32, 56, 64
@@ -33,14 +35,19 @@ _PY_ARRAY_NEW = 93
 _ARRAY, _DTYPE, _SLOW, _OUT, _PARAMETERS, _INCREF, _CALL, _NEW = range(8)
 
 
+@cache
 def is_possible() -> bool:
-    """Whether this Python has the layout of objects that the code relies on."""
-    return (
-        sys.implementation.name == "cpython"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
-        and not hasattr(sys, "gettotalrefcount")
-        and ctypes.sizeof(ctypes.c_void_p) == 8
-    )
+    """Whether this Python has the layout of objects that the code relies on.
+
+    The question imports a module of Python; a fork waits for that (see `function`).
+    """
+    with LLVM.held():
+        return (
+            sys.implementation.name == "cpython"
+            and not sysconfig.get_config_var("Py_GIL_DISABLED")
+            and not hasattr(sys, "gettotalrefcount")
+            and ctypes.sizeof(ctypes.c_void_p) == 8
+        )
 
 
 def text(signature: Signature, kernel: str, name: str, form: NumberType) -> str:
@@ -209,7 +216,7 @@ def function(  # noqa: PLR0913, what a function in C is made of
     """
     python = ctypes.pythonapi
     buffer = _Buffer()
-    table = np.ctypeslib.as_array(buffer).view(_Table)
+    table = np.frombuffer(memoryview(buffer), np.uint64).view(_Table)
     table.restored = restored
     dtype, out = np.dtype(precision), sys.intern("out")
     table[_ARRAY], table[_DTYPE], table[_SLOW] = id(np.ndarray), id(dtype), id(slow)

@@ -37,7 +37,7 @@ from chainform.runtime.declarations import OPTIONS, description, python_signatur
 from chainform.runtime.engine import Library, compiled
 from chainform.runtime.serialisation import ProgramState, serialise
 from chainform.runtime.target import Target
-from chainform.runtime.threads import Gate, cores, free_properties_in_copies, share
+from chainform.runtime.threads import Gate, cores, share
 
 SINGLE, PYTHON, BATCH, PACKED = "single", "python", "batch", "packed"
 """Names of the functions in the machine code."""
@@ -139,9 +139,6 @@ class Kernel:
         array: Sequence[Any] = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, *array * count)
         return prototype(self.address(BATCH))
-
-
-free_properties_in_copies(Graph, Kernel)
 
 
 # --- calls ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ own state must be whole, a fork waits until it has finished what it is doing.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -119,28 +120,25 @@ class Gate:
 
 
 _gates: WeakSet[Gate] = WeakSet()
-_classes: list[type] = []
 LLVM = Gate()
 """Held while LLVM compiles, loads or frees."""
-
-
-def free_properties_in_copies(*classes: type) -> None:
-    """Let the cached properties of classes be free in a copy of the process.
-
-    Python 3.11 has a lock for each of them, later versions have none.
-    """
-    _classes.extend(classes)
 
 
 def _renew_all() -> None:
     for gate in list(_gates):
         gate.renew()
-    for kind in _classes:
-        for item in vars(kind).values():
-            if isinstance(item, cached_property):
-                found: Any = cast(Any, item)
-                if hasattr(found, "lock"):
-                    found.lock = RLock()
+    if sys.version_info < (3, 12):
+        _renew_properties()
+
+
+def _renew_properties() -> None:
+    """Free the lock that Python 3.11 has for each cached property, later versions for none."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("chainform."):
+            classes = [item for item in list(vars(module).values()) if isinstance(item, type)]
+            for item in [item for kind in classes for item in vars(kind).values()]:
+                if isinstance(item, cached_property):
+                    cast(Any, item).lock = RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_a_fork_waits_for_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 AGAIN_AND_AGAIN = """
-import os, signal, threading
+import os, signal, sys, threading, time
 from chainform.graph import parse_graph
 from chainform.runtime import Program
 
@@ -101,6 +102,7 @@ def program(number):
     text = ["chainform graph 1", "input q 0 q1", *lines, "s = sin(a199)", "output o []: s"]
     return Program(parse_graph("\\n".join(text)))
 
+first, count = (float(word) for word in sys.argv[1:])
 ended = threading.Event()
 
 def compile_all_the_time():
@@ -111,8 +113,9 @@ def compile_all_the_time():
 
 thread = threading.Thread(target=compile_all_the_time)
 thread.start()
+time.sleep(first)
 codes = []
-for k in range(12):
+for k in range(int(count)):
     child = os.fork()
     if not child:
         signal.alarm(20)
@@ -125,17 +128,48 @@ print(set(codes))
 """
 
 
-@pytest.mark.slow
-def test_forks_while_a_thread_compiles_all_the_time() -> None:
-    """At whatever moment, also while libraries are freed: the copy compiles too."""
+def codes_of_copies(seconds: float, count: int) -> tuple[int, str, str]:
+    """Return how a process ended that makes copies from a moment on, and what they said."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", AGAIN_AND_AGAIN],
+        [sys.executable, "-W", "ignore", "-c", AGAIN_AND_AGAIN, str(seconds), str(count)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "{0}\n", "")
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_forks_while_a_thread_compiles_all_the_time() -> None:
+    """At whatever moment, also while libraries are freed: the copy compiles too."""
+    assert codes_of_copies(0.0, 36) == (0, "{0}\n", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("milliseconds", [5, 20, 30, 40, 50, 60, 90, 120, 150, 155, 160, 180])
+def test_a_fork_while_a_thread_compiles_for_the_first_time(milliseconds: int) -> None:
+    """Then modules are imported, and each step takes some of the locks for the first time."""
+    assert codes_of_copies(milliseconds / 1000, 1) == (0, "{0}\n", "")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="cached properties have no locks there")
+def test_a_fork_while_another_thread_has_a_property() -> None:
+    held, go_on = threading.Event(), threading.Event()
+    lock: Any = vars(type(small()))["numbers"].lock
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            go_on.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(20)
+    good = succeeds_in_a_copy(lambda: bool(small().numbers))
+    go_on.set()
+    thread.join()
+    assert good
 
 
 def test_the_pool_of_threads_is_not_used_in_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -377,8 +377,7 @@ class Machine:
 
 def _array(address: int, length: int) -> Array:
     """Return the numbers at an address, not a copy."""
-    pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_double))
-    return np.ctypeslib.as_array(pointer, (length,))
+    return np.frombuffer(memoryview((ctypes.c_double * length).from_address(address)))
 
 
 def addresses(*arrays: Array | NDArray[np.int64]) -> list[int]:

@@ -85,8 +85,9 @@ def has_unplaced_forces(given: Table) -> bool:
     """Whether a force has no place: laws name frames, or a constraint moves several joints."""
     joints = {segment["joint"]["name"] for segment in given["mechanism"]["segments"]}
     laws = [str(row["law"]) for row in given["mechanism"].get("constraints", ())]
-    # A joint with two coordinates has them as j_r and j_p.
-    named = [joints & {word.split("_")[0] for word in re.findall(r"\w+", law)} for law in laws]
+    # A joint with several coordinates is a chain, and has them as j_r and j_p.
+    words = [set(re.findall(r"\w+", law)) for law in laws]
+    named = [{word for word in found if word.split("_")[0] in joints} for found in words]
     has_followers = has_coupling(given) and any(named)
     return holds_frames(given) or has_followers or any(len(names) > 1 for names in named)
 

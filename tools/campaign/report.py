@@ -69,6 +69,7 @@ FIELDS = (
     "numbers",
     "wrong",
     "motion",
+    "case",
     "singular",
     "loose",
     "massless",

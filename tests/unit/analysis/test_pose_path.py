@@ -215,3 +215,20 @@ def test_the_nearest_pose_of_a_linkage_is_closed() -> None:
     assert np.array_equal(np.isfinite(path["qdd"]).all(axis=1), ~off)
     far = cf.inverse_kinematics(crank, {"slider": {"x": 5}})
     assert far["position_error"] == pytest.approx(3.9, abs=1e-7)
+
+
+def test_least_motions_of_a_free_body_belong_to_their_rates() -> None:
+    """Rates in axes that turn with the body are no differences of coordinates."""
+    builder = cf.Mechanism.builder("kite")
+    builder.segment("body", joint="free", mass=1, inertia=[1, 1, 1])
+    builder.frame("tip", "body", [0.3, -0.1, 0.2])
+    h, q0 = 2e-3, [0.1, 0.2, 0.3, 0.4, -0.2, 0.1, np.sqrt(0.79)]
+    start = cf.derive(builder.build(), ["pose(tip)"]).evaluate(q=q0)["pose(tip)"][:3, 3]
+    curve = [
+        f"{float(x)!r} + {a}*sin({w}*t)"
+        for x, a, w in zip(start, (2, -1, 1), (1, 2, 3), strict=True)
+    ]
+    found = cf.inverse_kinematics(
+        builder.build(), {"tip": curve}, h * np.arange(9), q0=q0, redundancy="least_motion"
+    )
+    assert np.abs(differences(found["qd"], h) - found["qdd"][3:-3]).max() < 1e-6

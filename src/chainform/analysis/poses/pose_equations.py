@@ -31,7 +31,13 @@ from chainform.analysis.poses.joint_ranges import (
     whole_turns,
 )
 from chainform.analysis.poses.pose_targets import PoseGoals
-from chainform.analysis.poses.rotation_values import rotation_vectors, rotations_of, turned
+from chainform.analysis.poses.rotation_values import (
+    of_length_one,
+    quaternion_rates,
+    rotation_vectors,
+    rotations_of,
+    turned,
+)
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.graph import Graph
@@ -297,6 +303,25 @@ class PoseEquations:
                 shift = rotations_of(turn) @ change[:, rate : rate + 3, np.newaxis]
                 result[:, first : first + 3] += shift[..., 0]
             result[:, last - 4 : last] = turned(turn, change[:, end - 3 : end])
+        return result
+
+    def coordinate_rates(self, q: Array, rates: Array) -> Array:
+        """Return dq/dt (m, nq) of poses under rates (m, nv), in units of the scales."""
+        qd, result = rates * self.scales, np.zeros_like(q)
+        result[:, self.places] = qd[:, self.single]
+        for first, last, rate, end in self._quaternions:
+            turn = q[:, last - 4 : last]
+            if last - first == 7:
+                shift = rotations_of(turn) @ qd[:, rate : rate + 3, np.newaxis]
+                result[:, first : first + 3] = shift[..., 0]
+            result[:, last - 4 : last] = quaternion_rates(turn, qd[:, end - 3 : end])
+        return result
+
+    def with_unit_quaternions(self, q: Array) -> Array:
+        """Return coordinates (m, nq) with quaternions of length 1."""
+        result = q.copy()
+        for _, last, _, _ in self._quaternions:
+            result[:, last - 4 : last] = of_length_one(q[:, last - 4 : last])
         return result
 
     def difference(self, q: Array, other: Array) -> Array:

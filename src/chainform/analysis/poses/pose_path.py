@@ -196,14 +196,20 @@ class PathFollower:
         parts: int,
         rates: Callable[[float, Array], Array],
     ) -> Array:
-        moved, h = self.equations.moved, span / parts
+        h = span / parts
+
+        def slope(t: float, poses: Array) -> Array:
+            # Steps along the rates of a body that turns would not be of fourth order.
+            units = self.equations.with_unit_quaternions(poses)
+            return self.equations.coordinate_rates(units, rates(t, units))
+
         for k in range(parts):
             t = start + k * h
-            k1 = rates(t, q)
-            k2 = rates(t + h / 2, moved(q, h / 2 * k1))
-            k3 = rates(t + h / 2, moved(q, h / 2 * k2))
-            k4 = rates(t + h, moved(q, h * k3))
-            q = moved(q, h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+            k1 = slope(t, q)
+            k2 = slope(t + h / 2, q + h / 2 * k1)
+            k3 = slope(t + h / 2, q + h / 2 * k2)
+            k4 = slope(t + h, q + h * k3)
+            q = self.equations.with_unit_quaternions(q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
         return q
 
     def _bridge(

@@ -80,7 +80,7 @@ def rotations_about(axis: Array, angle: Array) -> Array:
 
 def aligned(quaternions: Array) -> Array:
     """Return quaternions (m, 4) of length 1, each with the sign nearest to the one before."""
-    units = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+    units = of_length_one(quaternions)
     signs = np.sign(np.einsum("mi,mi->m", units[1:], units[:-1]))
     signs = np.concatenate([[1.0], np.where(signs < 0, -1.0, 1.0)])
     return units * np.cumprod(signs)[:, np.newaxis]
@@ -90,12 +90,23 @@ def turned(quaternion: Array, turn: Array) -> Array:
     """Return unit quaternions (m, 4) after turns (m, 3), axis times angle (rad) in body axes."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     vector = turn * (np.sinc(angle / (2 * np.pi)) / 2)
-    first, second = (tuple(np.moveaxis(x, -1, 0)) for x in (quaternion, vector))
-    a, b, c, d = first
-    x, y, z = second
-    product = quaternion_product((a, b, c, d), (x, y, z, np.cos(angle[..., 0] / 2)))
-    found = np.stack(product, axis=-1)
-    return found / np.linalg.norm(found, axis=-1, keepdims=True)
+    return of_length_one(_product(quaternion, vector, np.cos(angle[..., 0] / 2)))
+
+
+def quaternion_rates(quaternion: Array, velocity: Array) -> Array:
+    """Return the rates (m, 4) of unit quaternions under angular velocities (m, 3), body axes."""
+    return _product(quaternion, velocity / 2, np.zeros(len(quaternion)))
+
+
+def of_length_one(quaternion: Array) -> Array:
+    """Return quaternions (m, 4) divided by their lengths."""
+    return quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+
+
+def _product(quaternion: Array, vector: Array, scalar: Array) -> Array:
+    """Return products of quaternions (m, 4) with others, given as (m, 3) and (m,)."""
+    (a, b, c, d), (x, y, z) = (tuple(np.moveaxis(part, -1, 0)) for part in (quaternion, vector))
+    return np.stack(quaternion_product((a, b, c, d), (x, y, z, scalar)), axis=-1)
 
 
 # --- rates ------------------------------------------------------------------------------------

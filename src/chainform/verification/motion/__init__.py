@@ -85,7 +85,8 @@ def _of_run(run: Run, progress: Progress | None) -> Iterator[Check]:
     if problem is None:
         yield from check_laws_of_motion(run, None)
         reason = "the run does not say what drove it: check its scenario or its problem"
-        yield from (Check(LAWS[name], "nothing", reason, None) for name in ("tight", "other"))
+        names = ("columns", "tight", "other")
+        yield from (Check(LAWS[name], "nothing", reason, None) for name in names)
         return
     yield from _of_problem(problem, run, progress)
 

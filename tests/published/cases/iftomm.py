@@ -65,16 +65,16 @@ CASES = (
         path=f"{FOLDER}/Spatial_rigid_slider-crank_mechanism_Gonzalez.txt",
         model="main/pythonDev/TestModels/sliderCrank3Dbenchmark.py",
         note="A crank drives a slider that moves across it, by a rod on a ball and a cross, and "
-        "turns more than eight times. Other solutions in the same folder differ from this one, that "
-        "of González, by a hundred times more.",
+        "turns more than eight times. Other solutions in the same folder differ from this one, "
+        "that of González, by a hundred times more.",
         results=(
             Result(
                 quantity="place of the slider, m",
                 published=series("iftomm/slider_crank.csv", "s"),
                 ours=lambda: slider_crank().q[:, 1:2],
                 accuracy=1e-4,
-                claim="not stated; it begins too slowly by 6.5e-5 of its speed, which alone makes 1e-4 m "
-                "in 5 s",
+                claim="not stated; it begins too slowly by 6.5e-5 of its speed, which alone makes "
+                "1e-4 m in 5 s",
                 is_absolute=True,
             ),
         ),

@@ -113,7 +113,7 @@ def _of_problem(problem: Problem, run: Run | None, progress: Progress | None) ->
         yield comparison.again(own)
         yield comparison.columns(own)
     yield from comparison.checks()
-    yield from check_rates(variants, subject)
+    yield from check_rates(variants, own.run)
     counter.finish()
 
 

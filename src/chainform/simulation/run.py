@@ -316,10 +316,7 @@ class Run(Displayed):
         return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)
 
     def record(self, outputs: Sequence[str] | None = None) -> ResultRecord:
-        """Return the run as plain data: arrays by name, and what is known of it.
-
-        What a file brought along goes with it: states alone do not tell the forces of loops.
-        """
+        """Return the run as plain data: its arrays, those it was read with, what is known of it."""
         computed = dict(self.computed)
         for name in USUAL:
             with suppress(Error):

@@ -43,16 +43,19 @@ def add_file(
     stored: bool = False,
     expressions: bool = False,
     optional: bool = False,
+    more: str = "",
 ) -> None:
     """Add the mechanism file and the options of its reader.
 
-    `stored` takes a stored model or a file of expressions too, `expressions` the latter alone.
+    `stored` takes a stored model or a file of expressions too, `expressions` the latter alone;
+    `more` says what else the command takes.
     """
     text = "the mechanism (.toml, .json or .urdf)"
     if stored or expressions:
         text += ", a file of expressions (.expr)"
     if stored:
         text += ", or a stored model: name, name@revision or name@tag"
+    text += f"; {more}" * bool(more)
     parser.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=text)
     takes_expressions = stored or expressions
     parser.set_defaults(takes_stored=stored, takes_expressions=takes_expressions, stored=None)

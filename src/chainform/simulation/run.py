@@ -316,8 +316,8 @@ class Run(Displayed):
         return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)
 
     def record(self, outputs: Sequence[str] | None = None) -> ResultRecord:
-        """Return the run as plain data: arrays by name, and what is known of it."""
-        computed: dict[str, Array] = {}
+        """Return the run as plain data: its arrays, those it was read with, what is known of it."""
+        computed = dict(self.computed)
         for name in USUAL:
             with suppress(Error):
                 computed[name] = self.output(name)

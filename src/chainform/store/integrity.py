@@ -67,6 +67,13 @@ def check_store(connection: Connection, transaction: Transaction, *, repair: boo
     return found
 
 
+def check_revision(transaction: Transaction, key: int) -> list[str]:
+    """Return what is wrong with one revision: its graph, its parameters, what is known of it."""
+    row = next(row for row in _revisions(transaction) if row["id"] == key)
+    found = _graph_damage(transaction, row["graph"], row["reference"], repair=False)
+    return [*found, *_revision_damage(transaction, row)]
+
+
 def _revisions(transaction: Transaction) -> list[dict[str, Any]]:
     rows = transaction.execute(text(_REVISIONS)).mappings().all()
     return [{**row, "reference": f"{row['name']}@{row['number']}"} for row in rows]

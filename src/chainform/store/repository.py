@@ -21,7 +21,7 @@ from chainform.store.connection import Connection
 from chainform.store.difference import RevisionDifference, Side, difference
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph
-from chainform.store.integrity import check_store
+from chainform.store.integrity import check_revision, check_store
 from chainform.store.records import (
     MechanismFile,
     ModelEntry,
@@ -33,7 +33,7 @@ from chainform.store.records import (
     utc,
     whole_number,
 )
-from chainform.store.references import add_tags, check_name, find_model, take_tags
+from chainform.store.references import add_tags, check_name, find_model, find_revision, take_tags
 from chainform.store.revisions import (
     find,
     find_locked,
@@ -267,6 +267,12 @@ class Repository:
         transaction = self.connection.writing(alone=True) if repair else self.connection.reading()
         with transaction as transaction:
             return check_store(self.connection, transaction, repair=repair)
+
+    def check_revision(self, reference: str) -> list[str]:
+        """Return what is wrong with one revision, cell by cell; nothing, if it is whole."""
+        with self.connection.reading() as transaction:
+            key = find_revision(transaction, self.place, reference)
+            return check_revision(transaction, key)
 
 
 def _contains(column: Any, part: str) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.display import Displayed
-from chainform.errors import ReadError, RunError
+from chainform.errors import Error, ReadError, RunError
 from chainform.files import check_target, write_whole
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
@@ -117,6 +117,7 @@ class Certificate(Displayed):
             words = "nothing was compared"
         elif self.failed:
             words = f"{len(self.failed)} of {counted(len(self.compared), 'check')} FAIL"
+            words += "S" if len(self.failed) == 1 else ""
         else:
             words = f"{counted(len(self.compared), 'check')} hold"
             words += "s" if len(self.compared) == 1 else ""
@@ -210,6 +211,11 @@ class Certificate(Displayed):
             str(about["left"]),
             {str(name): str(number) for name, number in dict(about["versions"]).items()},
         )
+
+
+def reason_of(problem: Error) -> str:
+    """Return why a check could not be made, with what helps, as its figure."""
+    return f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from chainform.errors import RunError
 from chainform.model import Model
 from chainform.runtime import Program
-from chainform.verification.certificate import Check
+from chainform.verification.certificate import Check, reason_of
 from chainform.verification.deviation import Array, check_of, deviations_of
 from chainform.verification.samples import Sample, sample_of
 
@@ -29,7 +29,7 @@ def check_program(model: Model, seed: int = 0, states: int = 5) -> Iterator[Chec
     try:
         program = model.compile()
     except (RunError, ImportError) as problem:
-        words = problem.message if isinstance(problem, RunError) else str(problem)
+        words = reason_of(problem) if isinstance(problem, RunError) else str(problem)
         yield Check(LAW, "nothing", words, None, 0)
         return
     sample = sample_of(model, states, seed)

@@ -19,7 +19,14 @@ from chainform.model import Model, Store, StoredRun, output_of, read_expressions
 from chainform.pipeline import SOLVED, available_outputs, derive, names_in
 from chainform.readers import EXPRESSIONS, read
 from chainform.simulation import FORMS, Problem, Run, scenario_of
-from chainform.verification.certificate import TASK, Certificate, Check, now, versions_here
+from chainform.verification.certificate import (
+    TASK,
+    Certificate,
+    Check,
+    now,
+    reason_of,
+    versions_here,
+)
 
 Subject: TypeAlias = Model | Mechanism | Problem | Run | StoredRun | str | PathLike[str]
 Observer: TypeAlias = Callable[[str, int], None]
@@ -88,7 +95,7 @@ class _Work:
                 yield replace(found, kind=kind)
         except Error as problem:
             made = True
-            words = problem.message
+            words = reason_of(problem)
             yield Check(f"checks of the kind {kind}", "nothing", words, None, 0, kind=kind)
         if not made:
             words = "it compares bodies that move, and there are none"

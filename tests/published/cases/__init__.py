@@ -9,6 +9,7 @@ from tests.published.cases import (
     corke,
     drake,
     exudyn,
+    iftomm,
     ivp,
     modelica_chains,
     modelica_constraints,
@@ -47,6 +48,7 @@ CASES: tuple[Case, ...] = (
     *rimless_wheel.CASES,
     *simbody.CASES,
     *exudyn.CASES,
+    *iftomm.CASES,
     *rbdl.CASES,
     *corke.CASES,
 )

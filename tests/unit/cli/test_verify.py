@@ -98,7 +98,7 @@ def test_a_model_that_disagrees_ends_with_1(call: Callable[..., Any], db: str) -
     result = call("verify", "linkage", *QUICK, "--db", db)
     assert result.code == 1
     assert "FAILS" in result.out
-    assert "1 of 2 checks FAIL" in result.out
+    assert "1 of 2 checks FAILS" in result.out
     assert "checks FAIL" in call("log", "linkage", "--db", db).out
 
 

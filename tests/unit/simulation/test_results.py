@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import pickle
 import re
 import warnings
 from collections.abc import Callable, Generator
@@ -122,6 +123,22 @@ def test_forces_of_loops_come_along(four_bar: cf.Run, tmp_path: Path, ending: st
     assert four_bar.sigma.shape[1] == 3
     for name in ("qdd", "sigma", "multipliers"):
         assert np.array_equal(getattr(loaded, name), getattr(four_bar, name)), name
+
+
+def test_what_a_file_brought_goes_into_the_next(four_bar: cf.Run, tmp_path: Path) -> None:
+    """States alone do not tell the forces of loops: a copy without them could not find them."""
+    four_bar.save(tmp_path / "first.npz", ["velocity(coupler)"])
+    first = cf.Run.load(tmp_path / "first.npz")
+    first.save(tmp_path / "next.csv")
+    with cf.open_store(":memory:") as store:
+        store.save(cf.derive(four_bar.mechanism, ["gravity"]), "linkage")
+        store.save_run(first, "linkage", "swing")
+        stored = cf.Run.load(store.run("linkage", "swing"))
+    pickled: cf.Run = pickle.loads(pickle.dumps(first))  # noqa: S301, written just now
+    for copy in (cf.Run.load(tmp_path / "next.csv"), pickled, stored):
+        assert {"sigma", "qdd", "velocity(coupler)"} <= set(copy.computed) == set(first.computed)
+        for name, column in first.computed.items():
+            np.testing.assert_array_equal(copy.output(name), column)
 
 
 @pytest.mark.parametrize("ending", FORMS)

@@ -289,6 +289,42 @@ def test_a_changed_column_is_found(column: str, law: str, tmp_path: Path) -> Non
         assert verdicts(list(check_motion(run)))[law] is False
 
 
+@pytest.fixture(scope="module")
+def linkage(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The motion of a driven four-bar linkage, from a file with an output more."""
+    path = tmp_path_factory.mktemp("run") / "linkage.npz"
+    run = simulate(SCENARIOS / "four_bar_drive.toml", t=0.5)
+    run.save(path, ["velocity(coupler)"])
+    return Run.load(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["sigma", "multipliers", "motion_force(crank)", "velocity(coupler)"]
+)
+def test_a_changed_column_of_a_file_is_found(linkage: Run, name: str) -> None:
+    """Forces and outputs are compared as all else; what cannot be computed again is named."""
+    column = linkage.computed[name].copy()
+    column[len(column) // 2] += 1e-3 * np.abs(column).max()
+    changed = {**linkage.computed, name: column, "unknown": linkage.t}
+    check = next(
+        check for check in check_motion(replace(linkage, computed=changed)) if check.law == COLUMNS
+    )
+    assert check.holds is False
+    assert check.figure == f"DIFFERENT: {name}; not compared: unknown"
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_changed_work_and_losses_are_found(column: int) -> None:
+    right = problem_of(DAMPED, q0=[1.0], t=3.0, rtol=1e-8).compile().run()
+    assert right.energy_balance is not None
+    balance = right.energy_balance.copy()
+    balance[100:, column] += 1e-4
+    checks = check_motion(replace(right, energy_balance=balance))
+    check = next(check for check in checks if check.law == COLUMNS)
+    assert check.figure == f"DIFFERENT: {('work', 'losses')[column]}"
+
+
 def test_a_changed_column_of_fixed_steps_is_found() -> None:
     right = problem_of(q0=[1.0], t=3.0, method=Solver("rk4", step=0.01)).compile().run()
     assert False not in verdicts(list(check_motion(right))).values()
@@ -310,7 +346,7 @@ def test_lost_and_moved_events_are_found() -> None:
 def test_a_run_that_does_not_say_what_drove_it_is_checked_by_its_laws() -> None:
     run = pendulum(forces={"swing": "sin(t)"}).compile().run()
     checks = list(check_motion(run))
-    assert verdicts(checks) == {ENERGY: True, TIGHT: None, OTHER: None}
+    assert verdicts(checks) == {ENERGY: True, COLUMNS: None, TIGHT: None, OTHER: None}
     assert "does not say what drove it" in checks[-1].figure
     wrong = replace(run, q=run.q + 1e-3 * np.sin(run.t)[:, None])
     assert verdicts(list(check_motion(wrong)))[ENERGY] is False

@@ -148,6 +148,8 @@ CHANGES = {
     "a double alone": "UPDATE terms SET value = value + 0.001 WHERE value > 9",
     "a factor": "UPDATE factors SET variable = variable - 1 WHERE variable = "
     "(SELECT max(variable) FROM factors)",
+    "a value of a parameter": "UPDATE parameters SET exact = '7', value = 7.0 WHERE place = 0",
+    "the step that made it": "UPDATE revisions SET formulation = 'lagrange'",
 }
 
 
@@ -161,6 +163,8 @@ def test_rows_changed_behind_the_store_fail(model: cf.Model, change: str, tmp_pa
     with cf.open_store(file) as store:
         found = cf.verify("linkage", only=["reference", "rows"], store=store, states=2)
         assert failed(found) == {"rows"}
+        assert set(store.check_revision("linkage")) == set(store.check())
+        assert store.check()[0] in found.failed[0].figure
         (kept,) = certificates(store, "linkage")
         assert not kept.holds
 

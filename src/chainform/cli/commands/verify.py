@@ -38,7 +38,7 @@ FILES = (".json", ".txt", ".html")
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    add_file(parser, stored=True)
+    add_file(parser, stored=True, more="a scenario, or the file of a run (.npz, .csv, .parquet)")
     group = parser.add_argument_group("what is verified")
     add_list(group, "--only", "KIND", f"some kinds of checks: {', '.join(KINDS)} (default: all)")
     text = f"random states, drawn by --seed, at which a model is compared (default: {STATES})"
@@ -201,7 +201,7 @@ def _show(page: Page, certificate: Certificate, lines: list[str]) -> None:
 
 
 COMMAND = Command(
-    usage="FILE|NAME[@REVISION]|SCENARIO",
+    usage="FILE|NAME[@REVISION]|SCENARIO|RUN",
     description="Verify a mechanism, a stored model or a motion, and show a certificate: what was\n"
     "compared with what, at how many states, how far it was off, by which versions. That of a\n"
     "stored model is saved with its revision, and chainform log tells of it. Exit code 1 where\n"

@@ -85,7 +85,8 @@ def _of_run(run: Run, progress: Progress | None) -> Iterator[Check]:
     if problem is None:
         yield from check_laws_of_motion(run, None)
         reason = "the run does not say what drove it: check its scenario or its problem"
-        yield from (Check(LAWS[name], "nothing", reason, None) for name in ("tight", "other"))
+        names = ("columns", "tight", "other")
+        yield from (Check(LAWS[name], "nothing", reason, None) for name in names)
         return
     yield from _of_problem(problem, run, progress)
 
@@ -112,7 +113,7 @@ def _of_problem(problem: Problem, run: Run | None, progress: Progress | None) ->
         yield comparison.again(own)
         yield comparison.columns(own)
     yield from comparison.checks()
-    yield from check_rates(variants, subject)
+    yield from check_rates(variants, own.run)
     counter.finish()
 
 

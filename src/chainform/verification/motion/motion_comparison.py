@@ -26,11 +26,11 @@ FASTER = 0.75
 """The share of the deviation that is left with half the step, at most."""
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
-COLUMNS = ("tau", "u", "x", "qdd", "drives", "energy")
-"""What a run has beside coordinates and rates, where it is the same by all ways to compute it."""
+COLUMNS = ("tau", "u", "x", "qdd", "drives", "energy", "work", "losses")
+"""What a run has beside coordinates and rates; a run from a file has more, by name."""
 LAWS = {
     "again": "the run is the motion of its problem",
-    "columns": "efforts, signals and accelerations of the run are those of its problem",
+    "columns": "all other columns of the run are those of its problem",
     "tight": "a tighter tolerance gives the same motion",
     "other": "another method gives the same motion",
     "events": "events are the same with a tighter tolerance",
@@ -160,39 +160,59 @@ class MotionComparison:
     def columns(self, own: Variant) -> Check:
         """Return the check of what else the run has by the same motion, computed here alone."""
         law, words = LAWS["columns"], "the same method once more"
-        failed, worst, seen = list[str](), (0.0, 0.0), list[str]()
-        for name in COLUMNS:
+        found: dict[str, tuple[float, float]] = {}
+        left: list[str] = []
+        for name in dict.fromkeys((*COLUMNS, *self.run.computed)):
             mine, other = _column(self.run, name), _column(own.run, name)
-            if mine is None or other is None or not other.size:
+            if mine is None or not mine.size:
                 continue
-            count, size = min(len(mine), len(other)), _size(other)
-            rows = np.flatnonzero(self._decided(self.run.t[:count]))
-            if mine.shape[1] != other.shape[1] or not len(rows):
-                failed += [name] if len(rows) else []
-                continue
-            seen.append(name)
-            allowed = FACTOR * (self._moved(name) / size + self.tolerance)[rows]
-            gaps = np.abs(mine[:count] - other[:count]).max(axis=1)[rows] / size
-            shares = gaps / allowed
-            shares[np.isnan(shares)] = np.inf
-            k = int(np.argmax(shares))
-            worst = max(worst, (float(gaps[k]), float(allowed[k])))
-            failed += [name] if shares[k] > 1.0 else []
-        if not seen and not failed:
-            return Check(law, "nothing", f"nothing of it is decided{self._since()}", None)
-        figure = f"DIFFERENT: {', '.join(failed)}" if failed else f"off by {worst[0]:.1e} at most"
-        compared = f"{', '.join(seen)} at all times, {self.run.method} and {words}"
-        return Check(law, compared, figure, not failed, len(self.run.t), *worst)
+            pair = None if other is None else self._column_gap(name, mine, other)
+            if pair is None:
+                left.append(name)
+            else:
+                found[name] = pair
+        without = f"; not compared: {', '.join(left)}" * bool(left)
+        if not found:
+            return Check(law, "nothing", f"nothing of it is decided{self._since()}{without}", None)
+        failed = [name for name, (gap, allowed) in found.items() if not gap <= allowed]
+        worst = max(found.values(), key=_share)
+        figure = f"off by {worst[0]:.1e} at most" if worst[0] else "no difference"
+        figure = f"DIFFERENT: {', '.join(failed)}" if failed else figure
+        compared = f"{', '.join(found)} at all times, {self.run.method} and {words}"
+        return Check(law, compared, figure + without, not failed, len(self.run.t), *worst)
+
+    def _column_gap(self, name: str, mine: Array, other: Array) -> tuple[float, float] | None:
+        """Return how far a column is off where it is worst, and what is allowed there.
+
+        None where nothing is decided.
+        """
+        count, size = min(len(mine), len(other)), _size(other[np.isfinite(other)])
+        rows = np.flatnonzero(self._decided(self.run.t[:count]))
+        if not len(rows):
+            return None
+        if mine.shape[1] != other.shape[1]:
+            return np.inf, 0.0
+        allowed = FACTOR * (self._moved(name) / size + self.tolerance)[rows]
+        a, b = mine[rows], other[rows]
+        with np.errstate(invalid="ignore"):
+            gaps = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b) / size)
+        gap = np.where(np.isnan(gaps), np.inf, gaps).max(axis=1)
+        decided = np.flatnonzero(np.isfinite(allowed))
+        if not len(decided):
+            return None
+        k = decided[int(np.argmax(gap[decided] / allowed[decided]))]
+        return float(gap[k]), float(allowed[k])
 
     def _moved(self, name: str) -> Array:
-        """Return by how much small forces changed a column until each time."""
+        """Return by how much small forces changed a column until each time; inf if not known."""
         found, right = np.zeros(len(self.run.t)), _column(self.tight.run, name)
         for variant in self.shaken:
             other = _column(variant.run, name)
-            if right is None or other is None:
-                continue
+            if right is None or other is None or right.shape[1] != other.shape[1]:
+                return np.full(len(found), np.inf)
             count = min(len(right), len(other))
-            gap = np.abs(other[:count] - right[:count]).max(axis=1, initial=0.0)
+            with np.errstate(invalid="ignore"):
+                gap = np.abs(other[:count] - right[:count]).max(axis=1, initial=0.0)
             gap[self._near_events(self.tight.run.t[:count], variant.run)] = 0.0
             found[:count] = np.fmax(found[:count], gap)
         return np.maximum.accumulate(found)
@@ -295,6 +315,11 @@ class MotionComparison:
 
 def _size(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0)) or 1.0
+
+
+def _share(pair: tuple[float, float]) -> float:
+    gap, allowed = pair
+    return gap / allowed if allowed else np.inf
 
 
 def _column(run: Run, name: str) -> Array | None:

@@ -58,6 +58,7 @@ def test_a_corner_counts_where_the_motion_passes_it() -> None:
     with pytest.raises(cf.Error, match=r"jumps at t = 0\.3 s"):
         motion_of(pair(), {"a": pieces, "b": "0"}, few)
     law = {"a": "abs(t - w)", "b": "0"}
+    motion_of(pair(), law, T, values={"w": np.array(7.0)})
     motion_of(pair(), law, T, values={"w": 7})
     with pytest.raises(cf.Error, match=r"jumps at t = 0\.25 s"):
         motion_of(pair(), law, T, values={"w": 0.25})

@@ -290,7 +290,7 @@ def _valued(
     if any(np.ndim(value) for value in given.values()):
         return mechanism, laws, "motion", None
     exact = {
-        p.name: cast("Fraction", number_of(given[p.name]))
+        p.name: cast("Fraction", number_of(np.asarray(given[p.name]).item()))
         for p in mechanism.parameters
         if p.name in given
     }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Stop,
     )
     from chainform.simulation.equations.contact.tables import barriers_of, tables_of
-    from chainform.simulation.equations.evaluate import values_along
+    from chainform.simulation.equations.evaluate import check_rate_of_time, values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
     from chainform.simulation.equations.initial import (
         initial_rest,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.spline import (
         MOTION_FIELDS,
+        contradiction,
         known_rates,
         spline_through,
         table_columns,
@@ -107,10 +108,12 @@ __all__ = [
     "assemble",
     "barriers_of",
     "cases_of",
+    "check_rate_of_time",
     "check_fixed",
     "check_output",
     "columns_of",
     "consistent_rates",
+    "contradiction",
     "descend",
     "form_of",
     "free_rates",

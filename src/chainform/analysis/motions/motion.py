@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -25,7 +26,7 @@ from chainform.errors import RunError
 from chainform.formulations import is_bound
 from chainform.given import Given, argument, finite_array, real_array
 from chainform.graph import Graph
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, number_of
 from chainform.model import StoredRun, evaluate_states
 from chainform.readers import read
 from chainform.simulation import Run, motion_file, parameters_of
@@ -68,8 +69,7 @@ def motion_of(
     """
     known = _states(motion, t)
     if known is not None:
-        _refuse_other_sizes(mechanism, known)
-        return known
+        return _checked(mechanism, known)
     table = Given(motions_in(cast("Any", motion)), "motion").table(remedy=LAWS)
     sources = _by_name(mechanism, table)
     if t is None:
@@ -80,14 +80,23 @@ def motion_of(
     if all(_is_law(source) for source in sources.values()) and len(sources) == mechanism.nv:
         return _motion_by_laws(mechanism, table.value, t, values)
     times = finite_array("t", t)
-    _refuse_no_times(times)
+    _check_times(mechanism, times)
     wanted = None if smoothing is None else argument("smoothing", smoothing).number(least=0)
     return _motion_by_sources(mechanism, sources, times, values, (start, wanted, watch))
 
 
-def _refuse_no_times(t: Array) -> None:
+def _check_times(mechanism: Mechanism, t: Array) -> None:
+    """Refuse no times, and more than there is room for; matrices take nv^2 numbers for each."""
     if not t.size:
         raise RunError("there are no times", element="t", remedy="give at least one")
+    most = MOST_NUMBERS // (mechanism.nv + 5) ** 2
+    if t.size > most:
+        remedy = f"give at most {most} for {mechanism.name}; take more in parts"
+        raise RunError(f"there are {t.size} times", element="t", remedy=remedy)
+
+
+MOST_NUMBERS = 2**27
+"""Numbers in the largest array along a motion: a gigabyte."""
 
 
 LAWS = 'write {"phi": "0.3*sin(t)"}'
@@ -126,16 +135,34 @@ def _states(motion: object, t: Any) -> PrescribedMotion | None:
     return motion
 
 
-def _refuse_other_sizes(mechanism: Mechanism, motion: PrescribedMotion) -> None:
-    """Refuse the motion of a mechanism with other numbers of coordinates or rates."""
+def _checked(mechanism: Mechanism, motion: PrescribedMotion) -> PrescribedMotion:
+    """Return known states as arrays of finite numbers; those of another mechanism are refused."""
+    t = finite_array("t", motion.t)
+    _check_times(mechanism, t)
+    states: dict[str, Array] = {}
     for name, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
-        given = getattr(motion, name).shape[-1]
-        if given != count:
+        states[name] = finite_array(name, getattr(motion, name))
+        shape = states[name].shape
+        if shape[-1:] != (count,):
             raise RunError(
-                f"the motion has {given} entries of {name}, and {mechanism.name} has {count}",
+                f"the motion has {shape[-1] if shape else 'no'} entries of {name}, and "
+                f"{mechanism.name} has {count}",
                 element="motion",
                 remedy="take the motion of this mechanism, or name its coordinates in a table",
             )
+        if shape[:-1] != t.shape:
+            remedy = f"give t (m,), and {name} (m, {count})"
+            message = f"there are not as many {name} as times: their shapes are {shape}, {t.shape}"
+            raise RunError(message, element="motion", remedy=remedy)
+    return replace(motion, t=t, **states)
+
+
+def one_row(motion: PrescribedMotion) -> PrescribedMotion:
+    """Return a motion with one row of times; RunError for a batch of more dimensions."""
+    if motion.t.ndim > 1:
+        raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
+    q, qd, qdd = (np.atleast_2d(x) for x in (motion.q, motion.qd, motion.qdd))
+    return PrescribedMotion(np.atleast_1d(motion.t), q, qd, qdd, motion.notes)
 
 
 def _of_result(result: Result) -> PrescribedMotion:
@@ -227,7 +254,8 @@ def _law_at(
 ) -> tuple[Array, Array, Array]:
     """Return a law of one coordinate with its first and second derivative, at times."""
     del element
-    found = _evaluated(mechanism, law_graph(mechanism, {name: law}), t, values)
+    graph = law_graph(*_valued(mechanism, values, {name: law}, t))
+    found = _evaluated(mechanism, graph, t, values)
     parts = [np.broadcast_to(found[key][..., 0], t.shape) for key in ("q", "qd", "qdd")]
     if not all(np.isfinite(part).all() for part in parts):
         wrong = t[~np.all([np.isfinite(part) for part in parts], axis=0)][0]
@@ -251,6 +279,25 @@ def _evaluated(
         return evaluate_states(graph, mechanism, {"t": t}, numbers, None)
 
 
+def _valued(
+    mechanism: Mechanism, values: Mapping[str, Any] | None, laws: Mapping[str, object], t: Array
+) -> tuple[Mechanism, Mapping[str, object], str, Array | None]:
+    """Return what `law_graph` takes: with values, and times at which it looks for jumps.
+
+    It looks for none where a value is a batch.
+    """
+    given = values or {}
+    if any(np.ndim(value) for value in given.values()):
+        return mechanism, laws, "motion", None
+    exact = {
+        p.name: cast("Fraction", number_of(np.asarray(given[p.name]).item()))
+        for p in mechanism.parameters
+        if p.name in given
+    }
+    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in mechanism.parameters)
+    return replace(mechanism, parameters=tuple(parameters), source=None), laws, "motion", t
+
+
 def _used(mechanism: Mechanism, graph: Graph, values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the values of parameters that a graph names."""
     known = {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
@@ -263,8 +310,8 @@ def _motion_by_laws(
 ) -> PrescribedMotion:
     """Return the motion of laws of all coordinates; times and parameters may be a batch."""
     times = real_array("t", t)
-    _refuse_no_times(times)
-    graph = motion_graph(mechanism, laws)
+    _check_times(mechanism, times)
+    graph = law_graph(*_valued(mechanism, values, _of_all(mechanism, laws), times))
     found = _evaluated(mechanism, graph, t, values)
     sizes = [np.shape(value) for value in _used(mechanism, graph, values).values()]
     shape = np.broadcast_shapes(times.shape, *sizes)
@@ -294,6 +341,11 @@ def _refuse_infinite(mechanism: Mechanism, t: Array, total: Array) -> None:
 
 def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
     """Return q, qd and qdd as functions of time and parameters; laws are a table by coordinates."""
+    return law_graph(mechanism, _of_all(mechanism, laws))
+
+
+def _of_all(mechanism: Mechanism, laws: object) -> dict[str, object]:
+    """Return the laws of all coordinates, in their order."""
     if mechanism.nq != mechanism.nv:
         raise RunError(
             "a motion is given for coordinates whose rates are qd, and a joint has a quaternion",
@@ -301,7 +353,7 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
             remedy="give q, qd and qdd as arrays",
         )
     given = _by_place(mechanism, laws)
-    return law_graph(mechanism, {name: given[k] for k, name in _named(mechanism)})
+    return {name: given[k] for k, name in _named(mechanism)}
 
 
 def _named(mechanism: Mechanism) -> list[tuple[int, str]]:

@@ -23,11 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motions.constraint_values import ClosureRows
-from chainform.analysis.motions.motion import MotionOptions, MotionSource, motion_of, with_values
-from chainform.analysis.motions.supplementary import PrescribedMotion
+from chainform.analysis.motions.motion import (
+    MotionOptions,
+    MotionSource,
+    motion_of,
+    one_row,
+    with_values,
+)
+from chainform.analysis.motions.supplementary import PrescribedMotion, refuse_infinite
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
-from chainform.errors import RunError
 from chainform.formulations import check_frame, is_bound
 from chainform.given import Given, argument, counted
 from chainform.mechanism import Mechanism
@@ -67,16 +72,18 @@ def kinematics(
     watch = Watch(progress)
     settled = with_values(mechanism, options.pop("values", None))
     moving, names = with_points(settled, frames)
-    found = _one_row(motion_of(moving, motion, t, watch=watch, **options))
-    free = _tangents(moving, found)
+    found = one_row(motion_of(moving, motion, t, watch=watch, **options))
     run = run_of(moving, found)
     arrays: dict[str, Array] = {"t": found.t}
     units: dict[str, str] = {"t": "s"}
-    base = None if relative_to is None else _frame_motion(run, relative_to)
-    for name in names:
-        for part, (array, unit) in _seen_from(base, _frame_motion(run, name)).items():
-            arrays[f"{part}({name})"], units[f"{part}({name})"] = array, unit
+    with np.errstate(over="ignore", invalid="ignore"):  # What is not finite is refused.
+        free = _tangents(moving, found)
+        base = None if relative_to is None else _frame_motion(run, relative_to)
+        for name in names:
+            for part, (array, unit) in _seen_from(base, _frame_motion(run, name)).items():
+                arrays[f"{part}({name})"], units[f"{part}({name})"] = array, unit
     arrays |= {"q": found.q, "qd": found.qd, "qdd": found.qdd}
+    refuse_infinite(found.t, arrays)
     arrays["freedoms"] = np.array([float(N.shape[1]) for N in free])
     remarks: list[str] = []
     for name in names:
@@ -94,17 +101,6 @@ def run_of(mechanism: Mechanism, motion: PrescribedMotion, tau: Array | None = N
     return Run(
         mechanism, motion.t, motion.q, motion.qd, efforts, method="prescribed", computed=known
     )
-
-
-def _one_row(motion: PrescribedMotion) -> PrescribedMotion:
-    """Return a motion with one row of times; RunError for a batch of more dimensions."""
-    if motion.t.ndim > 1:
-        raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
-    t, q, qd, qdd = (
-        np.atleast_1d(motion.t),
-        *(np.atleast_2d(x) for x in (motion.q, motion.qd, motion.qdd)),
-    )
-    return PrescribedMotion(t, q, qd, qdd, motion.notes)
 
 
 def with_points(

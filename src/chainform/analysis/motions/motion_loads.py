@@ -20,9 +20,15 @@ from numpy.typing import NDArray
 
 from chainform.analysis.motions.drives import driven_rates, drives
 from chainform.analysis.motions.forces import ALGORITHMS, UnknownForces, unknown_forces
-from chainform.analysis.motions.motion import MotionOptions, MotionSource, motion_of, with_values
+from chainform.analysis.motions.motion import (
+    MotionOptions,
+    MotionSource,
+    motion_of,
+    one_row,
+    with_values,
+)
 from chainform.analysis.motions.motion_kinematics import run_of
-from chainform.analysis.motions.supplementary import PrescribedMotion
+from chainform.analysis.motions.supplementary import PrescribedMotion, refuse_infinite
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import DeriveError, RunError
@@ -73,9 +79,7 @@ def inverse_dynamics(
     argument("algorithm", algorithm).choice(tuple(ALGORITHMS), "algorithm")
     outputs = names_in("outputs", options.pop("outputs", ()))
     found = motion_of(mechanism, motion, t, watch=watch, **cast("MotionOptions", options))
-    found = replace(found, notes=(*found.notes, *watch.lines))
-    if found.t.ndim != 1:
-        raise RunError("the motion is no row of states in time", element="t", remedy="give (m,)")
+    found = one_row(replace(found, notes=(*found.notes, *watch.lines)))
     if not np.all(np.diff(found.t) > 0):
         remedy = "order them, each once: work and mean loads are integrals over time"
         raise RunError("the times do not grow", element="t", remedy=remedy)
@@ -89,7 +93,10 @@ def inverse_dynamics(
             raise RunError(message, element="without", remedy=remedy)
         result = _unknown(mechanism, found, algorithm)
     else:
-        result = _driven(mechanism, found, _chosen(mechanism, driven, motion), without)
+        chosen = _chosen(mechanism, driven, motion)
+        with np.errstate(over="ignore", invalid="ignore"):  # What is not finite is refused.
+            result = _driven(mechanism, found, chosen, without)
+    refuse_infinite(found.t, result.arrays)
     further = {name: result.run.output(name) for name in outputs}
     return watch.finished(replace(result, arrays={**result.arrays, **further}))
 
@@ -218,16 +225,18 @@ def integral(t: Array, values: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(np.diff(t) * parts)])
 
 
-def _mean_square(t: Array, values: Array) -> float:
-    """Return the mean of the squares of the same cubics, which is never negative."""
-    if len(t) < 2 or not t[-1] > t[0]:
-        return float(values[0] ** 2)
+def _root_mean_square(t: Array, values: Array) -> float:
+    """Return the root of the mean of the squares of the same cubics."""
+    largest = float(np.abs(values).max())
+    if len(t) < 2 or not t[-1] > t[0] or not 0 < largest < np.inf:
+        return abs(float(values[0]))
+    values = values / largest  # Squares stay within the range of numbers.
     rule: tuple[Any, Any] = np.polynomial.legendre.leggauss(4)
     nodes, weights = (np.asarray(part, np.float64) for part in rule)
     cubics = _cubics(t, values)
     powers = np.stack([((1 + nodes) / 2) ** k for k in range(cubics.shape[1])])
     inside = cubics @ powers
-    return float(np.diff(t) @ (inside**2 @ (weights / 2)) / (t[-1] - t[0]))
+    return largest * float(np.sqrt(np.diff(t) @ (inside**2 @ (weights / 2)) / (t[-1] - t[0])))
 
 
 def _cubics(t: Array, values: Array) -> Array:
@@ -254,7 +263,7 @@ def _load(
     if not len(t):
         return {}
     place = int(np.argmax(np.abs(force)))
-    rms = float(np.sqrt(_mean_square(t, force)))
+    rms = _root_mean_square(t, force)
     load = {"peak": float(force[place]), "at": float(t[place]), "rms": rms}
     for name, values in (("peak_power", power), ("peak_rate", rate)):
         if values is not None:

@@ -29,6 +29,8 @@ from chainform.graph import Graph
 from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.simulation import (
     MOTION_FIELDS,
+    check_rate_of_time,
+    contradiction,
     graph_of_laws,
     known_rates,
     table_columns,
@@ -74,16 +76,28 @@ def coordinate_motion(
 # --- laws -----------------------------------------------------------------------------------------
 
 
-def law_graph(mechanism: Mechanism, laws: Mapping[str, object], what: str = "motion") -> Graph:
+def law_graph(
+    mechanism: Mechanism,
+    laws: Mapping[str, object],
+    what: str = "motion",
+    span: Array | None = None,
+) -> Graph:
     """Return the values q of laws of t, and their first and second derivatives qd and qdd.
 
-    `what` they are stands before their names in errors: motion of 'elbow'.
+    `what` they are stands before their names in errors: motion of 'elbow'. Laws whose values or
+    rates jump among the times `span` (s) are refused, as no finite force follows them.
     """
     reader = LawReader(reader_of(mechanism), (), ())
     rows = [
         reader.law(reader.reader.given(law, f"{what} of {name!r}"), ("t",))
         for name, law in laws.items()
     ]
+    if span is not None and span.size:
+        ends = float(span.min()), float(span.max())
+        # Where a law has no value, that time is refused by its values.
+        with np.errstate(all="ignore"):
+            for name, row in zip(laws, rows, strict=True):
+                check_rate_of_time(mechanism, f"{what} of {name!r}", row, ends)
     return graph_of_laws(mechanism, rows)
 
 
@@ -102,11 +116,13 @@ def _pieces(entries: Sequence[Given], t: Array, law: Law) -> CoordinateMotion:
     for end, first, second in zip(ends, laws, laws[1:], strict=False):
         _check_joint(first, second, end, law)
     which = np.searchsorted(np.array(ends), t, side="right")
-    result = np.zeros((3, *t.shape))
+    result, borders = np.zeros((3, *t.shape)), np.clip([-np.inf, *ends, np.inf], t.min(), t.max())
     for k, piece in enumerate(laws):
         chosen = which == k
         if chosen.any():
-            result[:, chosen] = law(piece.value, piece.element, t[chosen])
+            # The whole piece is looked at, not only the times in it.
+            moments = np.concatenate([t[chosen], borders[k : k + 2]])
+            result[:, chosen] = np.array(law(piece.value, piece.element, moments))[:, :-2]
     return CoordinateMotion(result[0], result[1], result[2])
 
 
@@ -128,7 +144,8 @@ def _numbers(table: Given, t: Array, smoothing: float | None) -> CoordinateMotio
     """Return numbers at times of their own, or at t: as they are where rates are known there."""
     own, values = table_columns(table, t)
     if table.has("rates") and np.array_equal(own, t):
-        return CoordinateMotion(*known_rates(table, own, values))
+        known = known_rates(table, own, values)
+        return CoordinateMotion(*known, contradiction(own, *known))
     outside = t[(t < own[0]) | (t > own[-1])]
     if outside.size:
         raise table.error(

@@ -96,9 +96,23 @@ def complete(
     if len(q) < count:
         shape, moments = (len(q),), moments[: len(q)]
         columns = [{rate: x[: len(q)] for rate, x in table.items()} for table in columns]
-    qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
+    with np.errstate(over="ignore", invalid="ignore"):
+        qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
+    refuse_infinite(moments, {"qd": qd, "qdd": qdd})
     q, qd, qdd = (x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd))
     return PrescribedMotion(moments.reshape(shape), q, qd, qdd)
+
+
+def refuse_infinite(t: Array, arrays: Mapping[str, Array]) -> None:
+    """Refuse results along a motion that have no finite value at some time."""
+    for name, array in arrays.items():
+        wrong = ~np.isfinite(array.reshape(len(t), -1)).all(axis=1)
+        if wrong.any():
+            raise RunError(
+                f"{name} has no finite value at t = {t[np.argmax(wrong)]:.6g} s",
+                element="motion",
+                remedy="the motion, or a value, is too large for numbers: give it in SI units",
+            )
 
 
 def _common_shape(arrays: Sequence[Array]) -> tuple[int, ...]:
@@ -132,7 +146,7 @@ def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> Non
 
 def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
     """Return values, rates and accelerations of laws of t."""
-    graph = law_graph(mechanism, laws)
+    graph = law_graph(mechanism, laws, span=t)
     tables = [values_along(graph, name, {"t": t.ravel()}) for name in ("q", "qd", "qdd")]
     return [{name: table[:, i].reshape(t.shape) for i, name in enumerate(laws)} for table in tables]
 

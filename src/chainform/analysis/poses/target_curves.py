@@ -133,7 +133,7 @@ class CurveReader:
             raise given.error(f"expected {width} laws, got {len(entries)}", REMEDY)
         names = {entry.element: entry.value for entry in entries}
         with given.translate_errors():
-            graph = law_graph(self.mechanism, names, "law")
+            graph = law_graph(self.mechanism, names, "law", self.times)
 
         parts = ("q", "qd", "qdd")
         cone = graph.cone(graph.output_variables(parts))

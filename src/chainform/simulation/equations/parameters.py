@@ -140,18 +140,32 @@ def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
         entries = [entry for row in segment.body.inertia for entry in row]
         if not any(entries) or any(_symbols(e) - {*known, *values} for e in entries):
             continue
-        for given in _cases(entries, values):
-            numbers = [
-                float(e if isinstance(e, Fraction) else value_of(e, {**known, **given}))
-                for e in entries
-            ]
-            found.append((segment.name, given, numbers))
+        found += [
+            (segment.name, given, _doubles(segment.name, entries, known, given))
+            for given in _cases(entries, values)
+        ]
     inertias = np.array([numbers for *_, numbers in found]).reshape(-1, 3, 3)
     least = np.linalg.eigvalsh(inertias)[:, 0]
     wrong = np.flatnonzero(least < -1e-9 * np.abs(inertias).max(axis=(1, 2), initial=0.0))
     if wrong.size:
         name, given, _ = found[int(wrong[0])]
         raise _negative(f"segment {name!r}, a principal moment of inertia", given)
+
+
+def _doubles(
+    segment: str,
+    entries: Sequence[Number],
+    known: Mapping[str, Fraction],
+    given: Mapping[str, Fraction],
+) -> list[float]:
+    """Return the moments of inertia of a segment; those beyond the range of doubles are refused."""
+    all_known = {**known, **given}
+    try:
+        return [float(e if isinstance(e, Fraction) else value_of(e, all_known)) for e in entries]
+    except OverflowError:
+        message = f"a moment of inertia of segment {segment!r} is beyond the range of numbers"
+        remedy = "give values in SI units: m, kg, s"
+        raise RunError(message, element="values", remedy=remedy) from None
 
 
 def _symbols(number: Number) -> set[str]:

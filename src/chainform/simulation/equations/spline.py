@@ -31,6 +31,8 @@ FEWEST = DEGREE + 1
 FITTED = 1.01
 """How far the root mean square distance of a spline may be from the one that is required."""
 ROUNDED = 1e-12
+UNLIKE = 0.1
+"""How far steps of values may be from those of their rates, against their size."""
 MOTION_FIELDS = ("t", "values", "rates", "accelerations", "smoothing")
 STATE = 'give "smoothing": the standard deviation of the numbers, 0 for exact ones'
 
@@ -112,7 +114,9 @@ def table_spline(
         raise table.error("one number is no motion", "give two or more")
     if table.has("rates") or table.has("accelerations"):
         note = f"{len(own)} numbers with rates and accelerations, polynomials of degree 5 between"
-        return spline_with_rates(own, np.stack(known_rates(table, own, values), axis=1)), note
+        known = known_rates(table, own, values)
+        notes = "; ".join(filter(None, (note, contradiction(own, *known))))
+        return spline_with_rates(own, np.stack(known, axis=1)), notes
     wanted = table["smoothing"].number(least=0) if table.has("smoothing") else smoothing
     if wanted is None:
         raise table.error("numbers without rates must be differentiated by a spline", STATE)
@@ -144,6 +148,26 @@ def known_rates(table: Given, own: Array, values: Array) -> tuple[Array, Array, 
     if not rates.shape == accelerations.shape == own.shape:
         raise table.error("values, rates and accelerations are not as many", "give one each")
     return values, rates, accelerations
+
+
+def contradiction(t: Array, values: Array, rates: Array, accelerations: Array) -> str:
+    """Return in words that rates do not fit the values, as those of other units; else "".
+
+    Steps of values are compared with the integral of the polynomials of degree 3 of the rates.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        h, change, size = np.diff(t), np.diff(values), np.abs(rates)
+        moved = h * (rates[1:] + rates[:-1]) / 2 - h**2 * np.diff(accelerations) / 12
+        terms = np.abs(change) + h * (size[1:] + size[:-1]) / 2
+        fits = not len(h) or np.linalg.norm(change - moved) <= UNLIKE * np.linalg.norm(terms)
+    if fits:
+        return ""
+    worst = int(np.argmax(np.abs(change - moved)))
+    return (
+        f"rates and accelerations do not fit the values, or the times are too far apart: from "
+        f"t = {t[worst]:.6g} to {t[worst + 1]:.6g} s the values change by {change[worst]:.6g}, "
+        f"and by their rates by {moved[worst]:.6g}"
+    )
 
 
 def _through_or_near(table: Given, t: Array, values: Array, smoothing: float) -> tuple[Spline, str]:

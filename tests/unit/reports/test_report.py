@@ -165,3 +165,19 @@ def test_the_equation_of_motion_has_what_the_mechanism_has(
     words = f"{formula_latex(equation)}, {text}"
     assert [text for text in there if text not in words] == []
     assert [text for text in absent if text in words] == []
+
+
+def test_symbols_are_those_of_formulas(tmp_path: Path) -> None:
+    builder = cf.Mechanism.builder("pendulum", gravity=(0, "-9.81", 0))
+    builder.parameter("bob_mass", 2, unit="kg", symbol=r"m_{\mathrm{b}}").parameter("l", 1)
+    joint = {"name": "theta1", "type": "revolute"}
+    builder.segment("rod", joint=joint, axis="z", mass="bob_mass", com=["l", 0, 0])
+    model = cf.derive(builder.build(), ["H", "qdd"], parameters=["bob_mass"])
+    file = cf.report(model, verified=False).save(tmp_path / "report.tex")
+    text = file.read_text()
+    assert r"bob\_mass & 2 & kg & $m_{\mathrm{b}}$ \\" in text
+    assert r"l & 1 &  & number \\" in text
+    assert r"\ddot{\theta}_{1} &=" in text
+    assert r"\ddot{q}_{1}" not in text
+    page = cf.report(model, verified=False).save(tmp_path / "report.html").read_text()
+    assert '<mi mathvariant="normal">b</mi>' in page

@@ -251,7 +251,7 @@ def _texts(
 
 def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Document:
     return {
-        "asked": selection.request.text,
+        "request": selection.request.text,
         "name": selection.name,
         "entries": [
             {"name": row.name, "index": list(row.index), "formula": row.text, "terms": row.terms}

@@ -38,7 +38,7 @@ def test_a_file(call: Call, four_bar: Path) -> None:
     assert document["functions"][0]["prototype"] == (
         "void mass_matrix(const double *q, double *out);"
     )
-    assert not document["cached"]
+    assert not document["kept"]
     assert all(each["nanoseconds"]["single"] > 0 for each in document["functions"])
 
 
@@ -79,7 +79,7 @@ def test_a_stored_model_keeps_its_code(
     monkeypatch.setenv("CHAINFORM_DB", str(tmp_path / "models.db"))
     assert call("derive", four_bar, "--outputs", "H,hG", "--save", "bar").code == 0
     first = valid(call("compile", "bar", "--json"))
-    assert first["cached"]
+    assert first["kept"]
 
     def refuse(*_: object) -> bytes:
         raise AssertionError("compiled again")

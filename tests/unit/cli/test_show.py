@@ -205,7 +205,7 @@ def test_indices_in_documents(call: Callable[..., Any], arm: Path) -> None:
     document = call("show", arm, *asked, *BY_CLOSED_FORM, "--json").document
     rows = [[entry["index"] for entry in item["entries"]] for item in document["quantities"]]
     assert rows == [[[2, k] for k in range(1, 7)], [[1, 2]], [[]]]
-    assert [item["request"] for item in document["quantities"]] == ["H[2,:]", "Q_3[1,2]", "e_2_x"]
+    assert [item["asked"] for item in document["quantities"]] == ["H[2,:]", "Q_3[1,2]", "e_2_x"]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def run(args: Namespace) -> Report:
         "fused": program.target.fused,
         "processor": program.target.cpu,
         "functions": functions,
-        "cached": cached,
+        "kept": cached,
     }
     return Report(document, lambda page: _show(page, model, program, functions, cached=cached))
 

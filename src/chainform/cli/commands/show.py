@@ -255,7 +255,7 @@ def _texts(
 
 def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Document:
     return {
-        "request": selection.request.text,
+        "asked": selection.request.text,
         "name": selection.name,
         "entries": [
             {"name": row.name, "index": list(row.index), "formula": row.text, "terms": row.terms}

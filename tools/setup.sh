@@ -20,7 +20,6 @@ the emulator of ARM machines|qemu-system-arm|command -v qemu-system-arm
 the emulator of RISC-V machines|qemu-system-misc|command -v qemu-system-riscv64
 the tools of LLVM|llvm|command -v llvm-nm
 the library Eigen|libeigen3-dev|test -d /usr/include/eigen3
-Node.js|nodejs|command -v node
 the compiler of Fortran|gfortran|command -v gfortran
 the compiler of Rust|rustc|command -v rustc
 Octave|octave|command -v octave-cli

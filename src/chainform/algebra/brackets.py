@@ -2,9 +2,10 @@
 
 First come squares and products of sums that shorten a group of terms, found by exact factorisation
 of what the terms of a common factor have left. Then a factor is taken out of terms that differ in
-one letter: m_1 l^2 + m_2 l^2 is (m_1 + m_2) l^2. What stands in brackets stays that simple, so that
-a formula reads as in a textbook and not as a nest of brackets. A sum in brackets is a letter from
-there on.
+one letter: m_1 l^2 + m_2 l^2 is (m_1 + m_2) l^2. In the end it is taken out of terms that differ in
+parameters and rates: m_1 a g cos q + m_2 l g cos q is (m_1 a + m_2 l) g cos q. What stands in
+brackets stays that simple, so that a formula reads as in a textbook and not as a nest of brackets.
+A sum in brackets is a letter from there on.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Groups:
     def grouped(self) -> list[Row]:
         """Return the terms with brackets."""
         few = len(self.rows) <= MOST_TERMS
-        return self._common(self._factorised(self.rows) if few else self.rows)
+        rows = self._common(self._factorised(self.rows) if few else self.rows)
+        return self._plain(rows) if len(rows) <= MOST_TERMS else rows
 
     def expansion(self, rows: Iterable[Row]) -> Expansion:
         """Return terms as an expansion."""
@@ -168,6 +170,50 @@ class Groups:
                 placed.get(i, row) for i, row in enumerate(rows) if i in placed or i not in used
             ]
 
+    def _plain(self, rows: list[Row]) -> list[Row]:
+        """Return the rows with a factor taken out wherever what is left has no sines or calls."""
+        placed = dict(enumerate(rows))
+        alike: dict[Monomial, list[int]] = defaultdict(list)
+        for index, (_, monomial) in placed.items():
+            alike[tuple(f for f in monomial if not self._is_plain(f[0]))].append(index)
+        for chosen in alike.values():
+            while best := self._best_plain({i: placed[i] for i in chosen if i in placed}):
+                common, members = best
+                sums = [(placed[i][0], self._left(placed[i][1], common) or ()) for i in members]
+                first, *others = members
+                k, letter = self._bracket([(k * scale, m) for k, s in sums for scale, m in s])
+                placed[first] = k, tuple(sorted((*common, (letter, 1))))
+                for index in others:
+                    del placed[index]
+        return [placed[i] for i in sorted(placed)]
+
+    def _is_plain(self, letter: int) -> bool:
+        """Whether a letter, or what stands in its brackets, has no sines or calls."""
+        if letter not in self.inner:
+            return letter in self.plain
+        return all(l in self.plain for _, monomial in self.inner[letter] for l, _ in monomial)
+
+    def _best_plain(self, rows: dict[int, Row]) -> tuple[Monomial, list[int]] | None:
+        """Return the common factor that saves the most, and the rows that it is taken out of."""
+        best: tuple[tuple[int, int, int], Monomial, list[int]] | None = None
+        for common in _commons(list(rows.values())):
+            members = [i for i, (_, m) in rows.items() if self._left(m, common) is not None]
+            taken = sum(power for _, power in common)
+            key = ((len(members) - 1) * taken, len(members), taken)
+            if len(members) > 1 and (best is None or key > best[0]):
+                best = key, common, members
+        return None if best is None else best[1:]
+
+    def _left(self, monomial: Monomial, common: Monomial) -> tuple[Row, ...] | None:
+        """Return what a common factor leaves of a term: plain letters, or one sum of them."""
+        powers = dict(monomial)
+        if any(powers.get(letter, 0) < power for letter, power in common):
+            return None
+        left = _quotient(monomial, common)
+        if len(left) == 1 and left[0][0] in self.inner and left[0][1] == 1:
+            return self.inner[left[0][0]] if self._is_plain(left[0][0]) else None
+        return ((Fraction(1), left),) if all(l in self.plain for l, _ in left) else None
+
     def _clusters(
         self, rows: list[Row]
     ) -> list[tuple[tuple[int, ...], Monomial, list[tuple[int, Monomial]]]]:
@@ -209,21 +255,26 @@ def _content(numbers: list[Fraction]) -> Fraction:
     return Fraction(1)
 
 
+def _commons(rows: Sequence[Row]) -> list[Monomial]:
+    """Return what two rows or more have in common, in an order that is always the same."""
+    found: set[Monomial] = set()
+    for index, (_, monomial) in enumerate(rows):
+        for _, other in rows[index + 1 :]:
+            powers = dict(other)
+            found.add(
+                tuple((l, min(p, powers[l])) for l, p in monomial if min(p, powers.get(l, 0)))
+            )
+    return sorted(found - {()})
+
+
 def _shares(rows: list[Row], plain: set[int]) -> list[tuple[Monomial, tuple[int, ...]]]:
     """Return the common factors of rows with the rows that have them, the most rows first.
 
     Besides all rows that have a factor, those stand alone that have only plain letters beyond it.
     """
-    commons: set[Monomial] = {()}
-    for index, (_, monomial) in enumerate(rows):
-        for _, other in rows[index + 1 :]:
-            powers = dict(other)
-            commons.add(
-                tuple((l, min(p, powers[l])) for l, p in monomial if min(p, powers.get(l, 0)))
-            )
     found: dict[tuple[int, ...], Monomial] = {}
     powers_of = [dict(monomial) for _, monomial in rows]
-    for common in sorted(commons):
+    for common in [(), *_commons(rows)]:
         whole = [i for i, m in enumerate(powers_of) if all(m.get(l, 0) >= p for l, p in common)]
         alone = [i for i in whole if all(l in plain for l, _ in _quotient(rows[i][1], common))]
         for chosen in (tuple(whole), tuple(alone)):

@@ -9,7 +9,7 @@ returned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
@@ -87,6 +87,7 @@ class _Writer:
         self.field = field_for(graph.coefficients)
         self.values = residues(graph, self.field, variables)
         self.known: dict[int, Expansion] = {}
+        self.order = {graph.names[v]: v for v in graph.inputs}
 
     def formula(self, v: int, angles: str | None, *, brackets: bool) -> Expansion:
         """Return the shortest expression of a variable, of those in question."""
@@ -107,7 +108,7 @@ class _Writer:
         forms = self._in_reach(forms, GROUPED_TO, v)
         if brackets:
             forms = [grouped(arranged(form)) for form in forms]
-            forms = [*_quotients(starts, angles), *forms]
+            forms = [*_quotients(starts, angles, self.order), *forms]
         right = [form for form in forms if self._is_right(form, v)]
         best = min(right or [whole], key=_size if has_reciprocal(whole) else length)
         terms, _ = length(best)
@@ -132,7 +133,9 @@ def _size(form: Expansion) -> tuple[bool, int]:
     return any(map(has_reciprocal, below)), sum(length(form))
 
 
-def _quotients(forms: Sequence[Expansion], angles: str | None) -> list[Expansion]:
+def _quotients(
+    forms: Sequence[Expansion], angles: str | None, order: Mapping[str, int]
+) -> list[Expansion]:
     """Return expressions with reciprocals as one fraction each, where that is not too long."""
 
     def shorten(form: Expansion) -> Expansion:
@@ -140,7 +143,7 @@ def _quotients(forms: Sequence[Expansion], angles: str | None) -> list[Expansion
         written += [collected([form])] if angles != "kept" else []
         return min((grouped(arranged(other)) for other in written), key=length)
 
-    found = [quotient(form, shorten) for form in forms if has_reciprocal(form)]
+    found = [quotient(form, shorten, order) for form in forms if has_reciprocal(form)]
     return [form for form in found if form is not None]
 
 

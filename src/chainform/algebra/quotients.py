@@ -7,7 +7,7 @@ are written by cosines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm, prod
@@ -51,9 +51,14 @@ def has_reciprocal(form: Expansion) -> bool:
     )
 
 
-def quotient(form: Expansion, shorten: Callable[[Expansion], Expansion]) -> Expansion | None:
-    """Return an expression as one fraction, its sums shortened; None where it becomes too long."""
-    ring = _Ring(form)
+def quotient(
+    form: Expansion, shorten: Callable[[Expansion], Expansion], order: Mapping[str, int]
+) -> Expansion | None:
+    """Return an expression as one fraction, its sums shortened; None where it becomes too long.
+
+    `order` has the numbers of inputs by name: equal denominators are written alike.
+    """
+    ring = _Ring(form, order)
     found = ring.ratio(form)
     if found is None:
         return None
@@ -127,10 +132,11 @@ def _letters(form: Expansion) -> Iterator[ExpansionSymbol]:
 class _Ring:
     """Polynomials in the letters of an expression; a sine stands before its cosine."""
 
-    def __init__(self, form: Expansion) -> None:
+    def __init__(self, form: Expansion, order: Mapping[str, int]) -> None:
         from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
         letters = dict.fromkeys(_letters(form))
+        letters = sorted(letters, key=lambda s: order.get(s.argument, len(order)))
         turned = dict.fromkeys((s.argument, s.inner) for s in letters if is_turned(s))
         pairs = [ExpansionSymbol(f, *angle) for angle in turned for f in ("sin", "cos")]
         self.symbols = [*pairs, *(s for s in letters if not is_turned(s))]

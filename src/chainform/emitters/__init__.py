@@ -30,14 +30,13 @@ if TYPE_CHECKING:
         shared_folder,
         wasm_folder,
     )
-    from chainform.emitters.latex import (
+    from chainform.emitters.latex import formula_latex, latex_name
+    from chainform.emitters.latex_lines import (
         WIDTH,
         broken_latex,
         equation_latex,
         equations_latex,
-        formula_latex,
         latex_document,
-        latex_name,
         visible,
     )
     from chainform.emitters.latex_text import tex_text

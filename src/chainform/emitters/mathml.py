@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from chainform.emitters.formula import (
@@ -19,8 +19,11 @@ from chainform.emitters.formula import (
     SumFormula,
     TextFormula,
     is_negative,
+    terms_of,
     without_sign,
 )
+from chainform.emitters.latex import formula_latex
+from chainform.emitters.latex_lines import WIDTH, visible
 from chainform.expressions import Mark, Symbol
 from chainform.graph import number_text
 
@@ -42,13 +45,37 @@ def formula_mathml(*formulas: Formula, sign: str = "") -> str:
 
 
 def equations_mathml(equations: Sequence[Equation], legend: Sequence[Equation] = ()) -> str:
-    """Return equations below each other, their signs of equality in a column, then the legend."""
-    if len(equations) == 1 and not legend:
+    """Return equations below each other, their signs of equality in a column, then the legend.
+
+    Long sums are broken before a sign.
+    """
+    if len(equations) == 1 and not legend and len(_lines(equations[0].right)) == 1:
         return formula_mathml(equations[0])
-    rows = [_row_of(element(e.left), "<mo>=</mo>", element(e.right)) for e in equations]
+    rows = [row for equation in equations for row in _rows(equation)]
     comma = '<mo>,</mo><mspace width="1em"></mspace>'
     rows += [_row_of("", "", comma.join(map(element, legend)))] if legend else []
     return f'<math xmlns="{NAMESPACE}" display="block"><mtable>{"".join(rows)}</mtable></math>'
+
+
+def _rows(equation: Equation) -> Iterator[str]:
+    first, *others = _lines(equation.right)
+    yield _row_of(element(equation.left), "<mo>=</mo>", first)
+    for line in others:
+        yield _row_of("", "", f'<mspace width="1em"></mspace>{line}')
+
+
+def _lines(formula: Formula) -> list[str]:
+    """Return a formula in lines, each one with as many terms as find room."""
+    lines: list[str] = []
+    length = WIDTH
+    for k, term in enumerate(terms_of(formula)):
+        size = visible(formula_latex(term)) + 2
+        if length + size > WIDTH:
+            lines.append("")
+            length = 0
+        lines[-1] += _signed(term, k == 0)
+        length += size
+    return [f"<mrow>{line}</mrow>" for line in lines]
 
 
 def _row_of(left: str, sign: str, right: str) -> str:

@@ -194,6 +194,8 @@ def _shown(token: Mark | str) -> str:
 
 # --- from a name ------------------------------------------------------------------------------
 
+RAISED = {"hG": "hG", "Hi": "H-1"}
+"""Names that are a letter with signs above it: the weights h^G, the inverse H^{-1}."""
 RATES = {"qd": "dot", "qdd": "ddot"}
 
 
@@ -234,8 +236,9 @@ def is_short(symbol: Symbol) -> bool:
 def _lettered(word: str) -> Symbol:
     if word in RATES:
         return Symbol(Mark("q"), RATES[word])
-    if word == "hG":
-        return Symbol(Mark("h"), above=(Mark("G"),))
+    if word in RAISED:
+        base, *above = RAISED[word]
+        return Symbol(Mark(base), above=tuple(map(Mark, above)))
     return Symbol(_index(word))
 
 

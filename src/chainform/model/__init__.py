@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         FormulaOptions,
         formula_array,
         is_whole,
+        letters_in_order,
         letters_of,
         notation_of,
     )
@@ -78,6 +79,7 @@ __all__ = [
     "has_name",
     "is_whole",
     "letter_of",
+    "letters_in_order",
     "letters_of",
     "notation_of",
     "open_store",

@@ -47,7 +47,7 @@ class FormulaOptions(TypedDict, total=False):
     width: int | None
     """Characters of a line, about; None for one line."""
     environment: str
-    """`aligned` stands inside mathematics, `align*` by itself, with breaks between pages."""
+    """`aligned` stands inside mathematics; `align*` by itself, if long on several pages."""
     angles: str | None
     """How expanded formulas write sums of angles; None for the shortest."""
     digits: int | None
@@ -316,6 +316,11 @@ def _of_accelerations(notation: Notation) -> Notation:
 
 def _letters(notation: Notation, names: Sequence[str], options: FormulaOptions) -> Letters:
     trig = argument("trig", options.get("trig", "full")).choice(TRIG_FORMS)
+    return letters_in_order(notation, names, trig)
+
+
+def letters_in_order(notation: Notation, names: Sequence[str], trig: str = "full") -> Letters:
+    """Return the symbols of names in this order; accelerations that come out are those of rates."""
     accelerations = [name for name in names if name.startswith("qdd")]
     if accelerations and all(name.startswith("qdd_") for name in accelerations):
         notation = _of_accelerations(notation)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from chainform.emitters import Equation
+from chainform.expressions import Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +29,23 @@ class Paragraph:
     text: str
 
 
+TableCell: TypeAlias = str | Symbol
+"""What stands in a table: a text, or a symbol as formulas have it."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """Rows of texts under titles; columns whose title is in `numbers` stand to the right."""
+    """Rows of texts and symbols under titles; columns named in `numbers` stand to the right."""
 
     titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     numbers: tuple[str, ...] = ()
     caption: str = ""
 
     @staticmethod
     def of(
         titles: Sequence[str],
-        rows: Sequence[Sequence[str]],
+        rows: Sequence[Sequence[TableCell]],
         numbers: Sequence[str] = (),
         caption: str = "",
     ) -> DataTable:

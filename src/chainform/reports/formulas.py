@@ -21,7 +21,15 @@ from chainform.emitters import (
 )
 from chainform.given import counted
 from chainform.graph import Expansion, Graph, rounded
-from chainform.model import FormulaArray, Model, Quantity, is_whole, letters_of, notation_of
+from chainform.model import (
+    FormulaArray,
+    Model,
+    Quantity,
+    is_whole,
+    letters_in_order,
+    letters_of,
+    notation_of,
+)
 from chainform.reports.blocks import EquationList, Paragraph, ReportBlock, Title
 
 SHORT_TERMS = 24
@@ -193,4 +201,5 @@ def model_letters(model: Model) -> Letters:
     needed = np.flatnonzero(graph.cone(graph.output_variables())).tolist()
     labels = (label for block in graph.outputs.values() for label in block.labels)
     names = names_in_order(graph, needed, labels)
-    return Letters(notation_of(model.mechanism), names, trig="short").of_graph(graph, needed)
+    letters = letters_in_order(notation_of(model.mechanism), names, "short")
+    return letters.of_graph(graph, needed)

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
 
-from chainform.emitters import Formula, formula_mathml, is_negative, terms_of, without_sign
+from chainform.emitters import (
+    Formula,
+    NameFormula,
+    formula_mathml,
+    is_negative,
+    terms_of,
+    without_sign,
+)
 from chainform.graph import Cost
 from chainform.reports.blocks import (
     DataTable,
@@ -19,6 +26,7 @@ from chainform.reports.blocks import (
     Paragraph,
     PictureBlock,
     ReportBlock,
+    TableCell,
     Title,
     Verbatim,
 )
@@ -91,9 +99,9 @@ def _(block: Paragraph) -> str:
 def _(block: DataTable) -> str:
     sides = ["right" if title in block.numbers else "left" for title in block.titles]
 
-    def row(cells: Iterable[str], tag: str) -> str:
+    def row(cells: Iterable[TableCell], tag: str) -> str:
         inside = "".join(
-            f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+            f'<{tag} style="text-align: {side}">{_cell(cell)}</{tag}>'
             for cell, side in zip(cells, sides, strict=True)
         )
         return f"<tr>{inside}</tr>"
@@ -106,6 +114,10 @@ def _(block: DataTable) -> str:
     head = f"<thead>{row(block.titles, 'th')}</thead>"
     body = "\n".join(row(cells, "td") for cells in block.rows)
     return f'<table class="data">{caption}{head}<tbody>\n{body}\n</tbody></table>'
+
+
+def _cell(cell: TableCell) -> str:
+    return escape(cell) if isinstance(cell, str) else formula_mathml(NameFormula(cell))
 
 
 @block_html.register

@@ -11,10 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.emitters import Letters
 from chainform.errors import Error
 from chainform.mechanism import Mechanism, closed_pose, freedom_text
+from chainform.model import notation_of
 from chainform.pictures import picture
-from chainform.reports.blocks import DataTable, Paragraph, PictureBlock, ReportBlock, Title
+from chainform.reports.blocks import (
+    DataTable,
+    Paragraph,
+    PictureBlock,
+    ReportBlock,
+    TableCell,
+    Title,
+)
 
 Record = Mapping[str, Any]
 ORIGIN = ("0", "0", "0")
@@ -93,20 +102,22 @@ def _inertia(segment: Record) -> list[str]:
 def parameter_blocks(mechanism: Mechanism, free: Sequence[str] = ()) -> list[ReportBlock]:
     """Return the parameters of a mechanism with values and units; which ones stay symbols."""
     given = mechanism.describe(short=True)["mechanism"].get("parameters", {})
+    letters = Letters(notation_of(mechanism))
+    free = [*free, *(name for name, p in given.items() if "value" not in p)]
     rows = [
-        (name, p.get("value", ""), p.get("unit", ""), _state(name, p, free), p.get("note", ""))
+        (
+            name,
+            p.get("value", "none"),
+            p.get("unit", ""),
+            letters(name) if name in free else "number",
+            p.get("note", ""),
+        )
         for name, p in given.items()
     ]
     if not rows:
         return []
     titles = ("parameter", "value", "unit", "in the formulas", "note")
     return [_table(titles, rows, ("value",), "Parameters of the mechanism.")]
-
-
-def _state(name: str, parameter: Record, free: Sequence[str]) -> str:
-    if "value" not in parameter:
-        return "symbol without a value"
-    return parameter.get("symbol", "symbol") if name in free else "number"
 
 
 def note_blocks(mechanism: Mechanism) -> list[ReportBlock]:
@@ -205,7 +216,10 @@ def vector_text(vector: Sequence[str] | None) -> str:
 
 
 def _table(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str], caption: str
+    titles: Sequence[str],
+    rows: Sequence[Sequence[TableCell]],
+    numbers: Sequence[str],
+    caption: str,
 ) -> DataTable:
     if len(rows) > MOST_ROWS:
         caption = f"{caption} The first {MOST_ROWS} of {len(rows)}."

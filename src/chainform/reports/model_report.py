@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chainform.display import Displayed
-from chainform.emitters import Equation, NameFormula, product_formula, sum_formula
+from chainform.emitters import ZERO, Equation, Formula, NameFormula, product_formula, sum_formula
 from chainform.errors import RunError
 from chainform.expressions import parse_symbol
 from chainform.files import check_target, write_whole
@@ -197,8 +197,8 @@ def _blocks(
     words = f" Numbers in formulas are rounded to {counted(digits, 'digit')}." if digits else ""
     blocks: list[ReportBlock] = [Paragraph(_abstract(model) + words)]
     if model.has_bodies:
-        equation, words = equation_of_motion(model)
-        blocks += [Paragraph("The equation of motion is"), EquationList((equation,))]
+        lines, words = equation_of_motion(model)
+        blocks += [Paragraph("The equation of motion is"), EquationList(lines)]
         blocks.append(Paragraph(f"{words}."))
     if model.has_bodies:
         blocks += [Title("Mechanism"), *picture_blocks(mechanism, SIZE)]
@@ -234,12 +234,16 @@ def _abstract(model: Model) -> str:
     )
 
 
-def equation_of_motion(model: Model) -> tuple[Equation, str]:
-    """Return the equation of motion, with those forces that there are, and what letters mean."""
+def equation_of_motion(model: Model) -> tuple[tuple[Equation, ...], str]:
+    """Return the equation of motion, with those forces that there are, and what letters mean.
+
+    Behind it stand the forces by rates, and the condition that loops stay closed.
+    """
     mechanism = model.mechanism
     known = {entry.name for entry in quantities(mechanism)}
     terms = [(1, r"H \ddot{q}"), (1, "c"), (1, "h^{G}")]
-    words = ["with c_i = sum over k, l of C_ikl qd_k qd_l"]
+    lines = [Equation(_symbols("c_{i}"), _symbols(r"\dot{q}^{T} C_{i} \dot{q}"))]
+    words = ["with C_i the matrix of Christoffel symbols for coordinate i"]
     if "passive" in known and not {"friction", "springs"} <= set(model.without):
         terms.append((1, "P"))
         words.append("P what friction and springs add")
@@ -249,16 +253,21 @@ def equation_of_motion(model: Model) -> tuple[Equation, str]:
     if mechanism.loops:
         is_complete = model.closure == "complete"
         terms.append((-1, r"J^{T} \sigma") if is_complete else (1, r"B \sigma"))
-        words.append("sigma the forces in the loops, and J(q) qd = 0 where these stay closed")
+        words.append("sigma the forces in the loops, which stay closed where J qd is zero")
+        lines.append(Equation(_symbols(r"J \dot{q}"), ZERO))
         words += [] if is_complete else ["B = -J^T in the rows of basic joints"]
     if model.wrenches:
         terms.append((-1, "J_{F}^{T} w"))
         words.append("w the wrenches, and J_F the Jacobian of their frames")
-    products = (
-        product_formula(Fraction(sign), [NameFormula(parse_symbol(s)) for s in symbols.split()])
-        for sign, symbols in terms
+    right = sum_formula(_symbols(symbols, sign) for sign, symbols in terms)
+    return (Equation(_symbols(r"\tau"), right), *lines), "; ".join(words)
+
+
+def _symbols(text: str, sign: int = 1) -> Formula:
+    """Return a product of symbols."""
+    return product_formula(
+        Fraction(sign), [NameFormula(parse_symbol(symbol)) for symbol in text.split()]
     )
-    return Equation(NameFormula(parse_symbol(r"\tau")), sum_formula(products)), "; ".join(words)
 
 
 def quantity_blocks(model: Model) -> list[ReportBlock]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatch
 
-from chainform.emitters import WIDTH, equations_latex, tex_text
+from chainform.emitters import WIDTH, NameFormula, equations_latex, formula_latex, tex_text, visible
 from chainform.reports.blocks import (
     DataTable,
     DrawingBlock,
@@ -13,6 +13,7 @@ from chainform.reports.blocks import (
     Paragraph,
     PictureBlock,
     ReportBlock,
+    TableCell,
     Title,
     Verbatim,
 )
@@ -96,17 +97,25 @@ def _(block: DataTable, pictures: str) -> str:
     del pictures
     columns = "".join(_columns(block))
     head = " & ".join(tex_text(title) for title in block.titles)
-    rows = "\n".join(" & ".join(map(tex_text, row)) + r" \\" for row in block.rows)
+    rows = "\n".join(" & ".join(map(_cell, row)) + r" \\" for row in block.rows)
     above = f"{{\\small {tex_text(block.caption)}\\par\\nobreak}}\n" if block.caption else ""
     lines = f"\\toprule\n{head} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule\n"
     table = f"\\begin{{longtable}}[l]{{@{{}}{columns}@{{}}}}\n{lines}\\end{{longtable}}"
     return f"{above}{{\\small\n{table}}}"
 
 
+def _cell(cell: TableCell) -> str:
+    return tex_text(cell) if isinstance(cell, str) else f"${formula_latex(NameFormula(cell))}$"
+
+
+def _cell_width(cell: TableCell) -> int:
+    return len(cell) if isinstance(cell, str) else visible(_cell(cell))
+
+
 def _columns(block: DataTable) -> list[str]:
     """Return how columns are set: numbers to the right, long texts in as much room as is left."""
     widths = [
-        max(len(title), *(len(row[k]) for row in block.rows)) if block.rows else len(title)
+        max(len(title), *(_cell_width(row[k]) for row in block.rows)) if block.rows else len(title)
         for k, title in enumerate(block.titles)
     ]
     room, total = 92 - 3 * len(widths), sum(widths)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from chainform.display import Displayed, Records
 from chainform.errors import DeriveError
 from chainform.given import Given
 from chainform.graph import Cost
@@ -40,8 +41,8 @@ class CountedStage(Protocol):
     def cost(self) -> Cost: ...
 
 
-@dataclass(frozen=True)
-class PublishedStage:
+@dataclass(frozen=True, repr=False)
+class PublishedStage(Displayed):
     """One stage: the paper's multiplications and additions, if it has them, and ours."""
 
     stage: str
@@ -151,7 +152,7 @@ TABLE_3_3: dict[tuple[bool, bool], tuple[int, int, int, int]] = {
 """Multiplications, additions, sines and cosines of Example 2.1, by (by_parts, factoring)."""
 
 
-def comparison(case: str, stages: Sequence[CountedStage]) -> list[PublishedStage]:
+def comparison(case: str, stages: Sequence[CountedStage]) -> Records[PublishedStage]:
     """Return the stages of a reduction next to what the paper has for a case.
 
     A figure stands once: with the first stage of its name, that of the final graph with the
@@ -170,4 +171,4 @@ def comparison(case: str, stages: Sequence[CountedStage]) -> list[PublishedStage
         else:
             continue
         rows[place] = PublishedStage(names[place], figure, stages[place].cost)
-    return rows
+    return Records(rows)

@@ -35,8 +35,8 @@ def check_formulations(model: Model, seed: int = 0, states: int = 1) -> Iterator
     known = {m: available_outputs(mechanism, m) for m in FORMULATIONS if m != "auto"}
     options: dict[str, Any] = {"parameters": model.parameters, "without": model.without}
     options |= {"closure": model.closure, "wrenches": model.wrenches}
-    asked = [n for n in model.outputs if n not in model.defined and n in CATALOGUE]
-    for output in asked:
+    derivable = [n for n in model.outputs if n not in model.defined and n in CATALOGUE]
+    for output in derivable:
         own = model.with_graph(select_outputs(model.graph, [output]))
         able = [m for m, outputs in known.items() if output in outputs and m != model.formulation]
         equal: dict[str, list[str]] = {}
@@ -55,9 +55,9 @@ def check_formulations(model: Model, seed: int = 0, states: int = 1) -> Iterator
             else:
                 differs.append(name)
         yield _check(output, equal, (differs, late), states)
-    strange = ", ".join(name for name in model.outputs if name not in asked)
+    strange = ", ".join(name for name in model.outputs if name not in derivable)
     if strange:
-        figure = f"they are not asked for {strange}"
+        figure = f"they do not derive {strange}"
         yield Check("other formulations give the same", "nothing", figure, None, 0)
 
 

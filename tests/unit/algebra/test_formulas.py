@@ -23,6 +23,7 @@ from chainform.graph import (
     evaluate_variables,
     expand,
     expansion_text,
+    formula_text,
     length,
 )
 from strategies import (
@@ -255,6 +256,21 @@ def test_angles_are_kept_where_that_is_wanted(i: Inputs) -> None:
 def test_the_double_pendulum_reads_as_in_a_textbook(i: Inputs) -> None:
     h11 = i["m1 l1 l1"] + i["m2"] * (i["l1 l1"] + i["l2 l2"] + 2 * i["l1 l2"] * i.c("q2"))
     assert i.text(h11) == "(m1 + m2)*l1^2 + 2*m2*l1*l2*cos(q2) + m2*l2^2"
+
+
+def test_factors_of_longer_terms_are_taken_out() -> None:
+    builder = Builder()
+    m, n, a, l, k = (builder.input(name, "parameter", i) for i, name in enumerate("mnalk"))
+    q1, q2 = (builder.input(name, "q", i) for i, name in enumerate(("q1", "q2")))
+    first, second = builder.call("cos", q1), builder.call("cos", q2)
+    sums = [m * a * k * first + n * l * k * first, (m * a * a + n) * (q1 + q2) * (q1 + q2)]
+    sums.append(m * a * k * first + n * l * k * second)
+    variables = [builder.variable_of(value) for value in sums]
+    texts = [formula_text(form) for form in formulas(builder.finish(), variables)]
+    assert texts[0] == "(m*a + n*l)*k*cos(q1)"
+    assert texts[1] == "(m*a^2 + n)*(q1 + q2)^2"
+    # What is left of the factor k has cosines: it stays outside of brackets.
+    assert texts[2] == "m*a*k*cos(q1) + n*l*k*cos(q2)"
 
 
 def test_squares_of_sums_are_seen(i: Inputs) -> None:

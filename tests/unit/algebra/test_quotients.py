@@ -96,7 +96,7 @@ def test_the_inverse_mass_matrix_of_a_double_pendulum() -> None:
     assert str(model["Hi"].expand()).splitlines() == [
         "Hi_1_1 = 1/(l_1^2*(m_2*sin(q2)^2 + m_1))",
         "Hi_1_2 = Hi_2_1 = -(l_1*cos(q2) + l_2)/(l_1^2*l_2*(m_2*sin(q2)^2 + m_1))",
-        f"Hi_2_2 = (2*m_2*l_1*l_2*cos(q2) + (m_2 + m_1)*l_1^2 + m_2*l_2^2)/{below}",
+        f"Hi_2_2 = (2*m_2*l_1*l_2*cos(q2) + (m_1 + m_2)*l_1^2 + m_2*l_2^2)/{below}",
     ]
     acceleration = model["qdd"][0]
     text = str(acceleration.expand())

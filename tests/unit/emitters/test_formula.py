@@ -138,6 +138,11 @@ def test_matrices_of_many_columns() -> None:
     assert r"\left[\begin{array}{ccccccccccc}" in formula_latex(MatrixFormula(((entry,) * 11,)))
 
 
+def test_a_fraction_is_as_wide_as_its_wider_part() -> None:
+    assert visible(r"\frac{a + b}{c} + d") == visible("a + b + d")
+    assert visible(r"\frac{1}{\frac{a}{b + c} + d}") == visible("b + c + d")
+
+
 # --- MathML -----------------------------------------------------------------------------------
 
 
@@ -149,6 +154,19 @@ def test_mathml_is_well_formed() -> None:
         assert root.tag == "{http://www.w3.org/1998/Math/MathML}math"
     assert "<mfrac>" in text
     assert "θ" in text
+
+
+def test_long_sums_are_broken_in_mathml() -> None:
+    builder = Builder()
+    parts = [builder.input(f"m_{i}", "parameter", i) for i in range(60)]
+    v = builder.variable_of(sum((x * x * (i + 2) for i, x in enumerate(parts)), builder.number(0)))
+    (expansion,) = expand(builder.finish(), [v])
+    y = NameFormula(parse_symbol("y"))
+    text = equations_mathml([Equation(y, expansion_formula(expansion, Letters()))])
+    rows = ElementTree.fromstring(text).findall(".//{*}mtr")
+    assert len(rows) > 3
+    assert all(f"<mn>{i}</mn></mrow></msub>" in text for i in range(60))
+    assert sum("+" in "".join(row.itertext()) for row in rows) == len(rows)
 
 
 @given(st.text(min_size=1, max_size=12))

@@ -19,7 +19,8 @@ from chainform.mechanism import BaseParameters
 from chainform.model import Store
 from chainform.pictures import HtmlPage
 from chainform.reports import bundle_of
-from chainform.simulation import BatchRun, mobility
+from chainform.search import comparison
+from chainform.simulation import BatchRun, Contact, Stop, mobility
 
 INSIDE = (
     "chainform.emitters.notation",
@@ -49,7 +50,7 @@ PARTS = {
 """Parts of other objects: enumerations, protocols, what equations are made of."""
 NAMES: dict[str, Any] = {"Store": Store, "BaseParameters": BaseParameters, "ExportOptions": dict}
 """Classes that are imported late, for annotations."""
-FUNCTIONS = (complete, drives, mobility, motion_of, unknown_forces)
+FUNCTIONS = (comparison, complete, drives, mobility, motion_of, unknown_forces)
 """Documented functions that are not at the front door."""
 
 
@@ -82,7 +83,7 @@ def given_by(kind: type) -> Iterator[type]:
 
 def public_classes() -> set[type]:
     found: set[type] = set()
-    todo = deque[type]([HtmlPage, Task, BatchRun])
+    todo = deque[type]([HtmlPage, Task, BatchRun, Contact, Stop])
     for thing in (*(getattr(cf, name) for name in cf.__all__), *FUNCTIONS):
         todo += [thing] if isinstance(thing, type) else returned(thing)
     while todo:

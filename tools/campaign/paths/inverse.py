@@ -48,7 +48,7 @@ def unknown_forces(given: Given) -> Results:
     found["multipliers by unknown forces"] = forces.multipliers
     model = cf.derive(mechanism, ["inverse_dynamics"])
     beside = model.evaluate(**state_of(given), force=[1.0, -2.0, 3.0])["inverse_dynamics"]
-    return {**found, "inverse_dynamics beside forces": beside}
+    return {**found, "inverse_dynamics with forces": beside}
 
 
 def moved_by_unknowns(given: Given) -> Results:

@@ -149,7 +149,11 @@ def run(args: Namespace) -> Report:
 def _check_options(args: Namespace) -> None:
     check_typesetting(args)
     if args.sympy and (args.latex or args.expand):
-        raise ReadError("--sympy goes without --expand and --latex", element="options")
+        raise ReadError(
+            "--sympy goes without --expand and --latex",
+            element="options",
+            remedy="leave them out: SymPy expressions are over the inputs already",
+        )
     if args.steps and (args.sympy or args.expand):
         raise ReadError(
             "--steps goes without --expand and --sympy, which leave no steps", element="options"

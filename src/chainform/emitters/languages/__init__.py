@@ -19,7 +19,7 @@ from chainform.emitters.languages import (
     torch,
 )
 from chainform.emitters.languages.c import cpp, cuda
-from chainform.emitters.latex import latex_document
+from chainform.emitters.latex_lines import latex_document
 from chainform.emitters.package import Package
 from chainform.graph import Graph, graph_text
 

@@ -73,8 +73,8 @@ function coilBetween(start, end, radius) {
     // The ends of the coil run straight into the points.
     const wide = radius * Math.min(1, Math.max(0, Math.min(s, 1 - s) * 12 - 0.6));
     const angle = 2 * Math.PI * turns * s;
-    const beside = add(scale(wide * Math.cos(angle), x), scale(wide * Math.sin(angle), y));
-    points.push(add(add(start, scale(s, gap)), beside));
+    const across = add(scale(wide * Math.cos(angle), x), scale(wide * Math.sin(angle), y));
+    points.push(add(add(start, scale(s, gap)), across));
   }
   return points;
 }

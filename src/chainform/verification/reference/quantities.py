@@ -257,7 +257,7 @@ QUANTITIES: dict[str, Callable[[StateAnswer], Any]] = {
     "multipliers by some drives": lambda a: by_drives(a.state, a.fitting, 2)[1],
     "unknown forces": lambda a: needed(a.state, a.fitting, a.push)[0],
     "multipliers by unknown forces": lambda a: needed(a.state, a.fitting, a.push)[1],
-    "inverse_dynamics beside forces": lambda a: (
+    "inverse_dynamics with forces": lambda a: (
         a.state.effort(a.qdd) - a.loop_effort - a.push @ [1.0, -2.0, 3.0]
     ),
     **{

@@ -48,8 +48,8 @@ REST_SPEED = 1e-4
 """Below this closing speed (m/s, rad/s) nothing bounces any more."""
 
 
-@dataclass(frozen=True)
-class ContactLaw:
+@dataclass(frozen=True, repr=False)
+class ContactLaw(Displayed):
     """How a barrier answers.
 
     A rigid one gives back the share `restitution` of the closing speed, and of speeds below
@@ -68,7 +68,7 @@ class ContactLaw:
         return self.stiffness is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stop(ContactLaw):
     """A stop of a joint: how it answers, and where it stands (m, rad) if not at the limits."""
 
@@ -76,7 +76,7 @@ class Stop(ContactLaw):
     upper: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Contact(ContactLaw):
     """A contact of a frame with a plane: how it answers, and where the plane is.
 

@@ -29,6 +29,11 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 PARTS = ("x", "y", "z", "turn x", "turn y", "turn z")
 SHOWN = 0.3
 """Components of a direction that are smaller are left out of its words."""
+LIMITS = "out of reach within the limits"
+REASONS = ("the branch ends here, and another one reaches the target", LIMITS, "out of reach")
+"""Why a branch is not at its target: the branch alone, limits, or the reach."""
+LOOKED = 100
+"""The most samples of a stretch of which the reason is looked for."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +72,105 @@ def runs(mask: Mask) -> Iterator[tuple[int, int]]:
 
 
 def _unreachable(follower: PathFollower, path: PosePath, branch: int) -> Iterator[Stretch]:
+    """Yield the stretches that a branch does not reach, divided where the reason changes."""
     times, q = follower.targets.times, path.q[branch]
     distance, angle = follower.equations.errors(q, follower.targets.goals)
+    turns = any(3 in rows for _, rows in follower.equations.rows)
     for first, last in runs(~path.reached[branch]):
-        worst = first + int(
-            np.argmax((distance / follower.equations.size + angle)[first : last + 1])
-        )
         start, end = float(times[first]), float(times[last])
         if first > 0:
             start = _border(follower, q[first - 1], float(times[first - 1]), start)
         if last + 1 < len(times):
             end = _border(follower, q[last + 1], float(times[last + 1]), end)
-        left = f"{distance[worst]:.3g} m"
-        if any(3 in rows for _, rows in follower.equations.rows):
-            left += f" and {angle[worst]:.3g} rad"
-        reason = _reason(follower, q[worst], float(times[worst]))
-        text = f"{_place(start, end)}: {reason}; the nearest pose is off by up to {left}, at t = "
-        yield Stretch(
-            "unreachable",
-            branch,
-            start,
-            end,
-            float(distance[worst]),
-            float(angle[worst]),
-            f"{text}{times[worst]:.6g}",
-        )
+        for part in _parts(follower, q, first, last):
+            near = np.arange(part.first, part.last + 1)
+            miss = distance[near] / follower.equations.size + angle[near]
+            worst = int(near[np.argmax(miss)])
+            left = f"{distance[worst]:.3g} m" + (f" and {angle[worst]:.3g} rad" if turns else "")
+            near_by = f"the nearest pose is off by up to {left}, at t = {times[worst]:.6g}"
+            if miss.max() <= follower.search.tolerance:
+                near_by = "the poses there are those of the other one"
+            span = (
+                start if part.start is None else part.start,
+                end if part.end is None else part.end,
+            )
+            reason = part.reason
+            if reason == LIMITS:
+                reason += _limits(follower.equations, q[worst])
+            text = f"{_place(*span)}: {reason}; {near_by}"
+            yield Stretch(
+                "unreachable",
+                branch,
+                *span,
+                float(distance[worst]),
+                float(angle[worst]),
+                text,
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Samples of a stretch with one reason; a border (s) that is None is that of the stretch."""
+
+    reason: str
+    first: int
+    last: int
+    start: float | None
+    end: float | None
+
+
+def _parts(follower: PathFollower, q: Array, first: int, last: int) -> Iterator[_Part]:
+    """Yield the parts of the samples `first` to `last`, poses q (m, nq), by their reasons."""
+    times = follower.targets.times
+    places = np.unique(np.linspace(first, last, min(last - first + 1, LOOKED)).astype(np.intp))
+    reasons, poses = _reasons(follower, q, places)
+    changes: list[int] = [*np.flatnonzero(np.diff(reasons)).tolist(), len(places) - 1]
+    begin, start = first, None
+    for k in changes:
+        stop, end = last, None
+        if k + 1 < len(places):
+            end = _change(
+                follower, (places[k], places[k + 1]), reasons[k : k + 2], poses[k : k + 2]
+            )
+            stop = int(np.searchsorted(times, end, side="right")) - 1
+            stop = int(np.clip(stop, places[k], places[k + 1] - 1))
+        yield _Part(REASONS[int(reasons[k])], begin, stop, start, end)
+        begin, start = stop + 1, end
+
+
+def _reasons(
+    follower: PathFollower, q: Array, places: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Array]:
+    """Return why the branch is not at its targets, by places in REASONS, and other poses."""
+    search, goals, poses = follower.search, follower.targets.goals.take(places), q[places].copy()
+    reasons = np.full(len(places), len(REASONS) - 1)
+    for reason, way in enumerate((search, search.without_limits())):
+        left = np.flatnonzero(reasons == len(REASONS) - 1)
+        if len(left) and (search.limits or way is search):
+            found = way.solve(goals.take(left), poses[left])
+            reasons[left[found.reached]] = reason
+            poses[left[found.reached]] = found.q[found.reached]
+    return reasons, poses
+
+
+def _change(
+    follower: PathFollower, places: Sequence[int], reasons: NDArray[np.intp], poses: Array
+) -> float:
+    """Return the time between two places at which one reason takes the place of another."""
+    good, bad = (0, 1) if reasons[0] < reasons[1] else (1, 0)
+    search = follower.search if reasons[good] == 0 else follower.search.without_limits()
+    inside, outside = (float(follower.targets.times[places[k]]) for k in (good, bad))
+    pose, size = poses[good][np.newaxis], abs(inside) + abs(outside)
+    for _ in range(BISECTIONS):
+        middle = (inside + outside) / 2
+        if abs(outside - inside) <= 1e-12 * size:
+            break
+        found = search.solve(follower.targets.at(np.array([middle])), pose)
+        if found.reached[0]:
+            inside, pose = middle, found.q
+        else:
+            outside = middle
+    return inside
 
 
 def _border(follower: PathFollower, q: Array, good: float, bad: float) -> float:
@@ -107,17 +186,6 @@ def _border(follower: PathFollower, q: Array, good: float, bad: float) -> float:
         else:
             bad = middle
     return good
-
-
-def _reason(follower: PathFollower, q: Array, t: float) -> str:
-    """Return why a pose is not at its target: the reach, limits, or the branch alone."""
-    search, goal = follower.search, follower.targets.at(np.array([t]))
-    if search.solve(goal, q[np.newaxis]).reached[0]:
-        return "the branch ends here, and another one reaches the target"
-    free = search.without_limits()
-    if search.limits and free.solve(goal, q[np.newaxis]).reached[0]:
-        return f"out of reach within the limits{_limits(search.equations, q)}"
-    return "out of reach"
 
 
 def _limits(equations: PoseEquations, q: Array) -> str:

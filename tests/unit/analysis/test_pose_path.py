@@ -161,6 +161,7 @@ def test_a_stretch_is_divided_where_its_reason_changes() -> None:
         assert found["position_error"][inside].max() == pytest.approx(stretch["amount"])
 
 
+@pytest.mark.slow
 def test_where_a_branch_ends_before_the_reach_does() -> None:
     """The way back is the way out, so the reach ends at the same distance."""
     arm, t = cf.read("examples/six_axis_arm.toml"), np.linspace(0, 2, 41)

@@ -448,8 +448,14 @@ def test_a_result_and_its_file_are_motions(tmp_path: Path) -> None:
         needed = cf.inverse_dynamics(arm, source)
         np.testing.assert_array_equal(needed["qdd"], found["qdd"])
     away = {"tip": ["1.2 + t", "0.3", 0]}
+    short = cf.inverse_kinematics(arm, away, t, q0=[-0.4, 1.2])
     with pytest.raises(cf.Error, match=r"no rates or accelerations at t = 0\.8"):
-        cf.inverse_dynamics(arm, cf.inverse_kinematics(arm, away, t, q0=[-0.4, 1.2]))
+        cf.inverse_dynamics(arm, short)
+    good = short["reached"] == 1
+    for times in (t[good], np.linspace(0, t[good][-1], good.sum())):
+        needed = cf.inverse_dynamics(arm, short, times)
+        np.testing.assert_array_equal(needed["q"], short["q"][good])
+        np.testing.assert_array_equal(needed["t"], t[good])
     both = cf.inverse_kinematics(arm, path, t, branches="all")
     with pytest.raises(cf.Error, match="several motions"):
         cf.inverse_dynamics(arm, both)

@@ -106,7 +106,10 @@ def with_values(
 
 
 def _states(motion: object, t: Any) -> PrescribedMotion | None:
-    """Return the states of a run, a result or the file of one; None for anything else."""
+    """Return the states of a run, a result or the file of one, at some of its times or at all.
+
+    None stands for anything else.
+    """
     if isinstance(motion, str | PathLike):
         path = motion_file(cast("str", motion))
         if path.suffix.lower() == ".csv" and not is_run_file(path):
@@ -115,15 +118,37 @@ def _states(motion: object, t: Any) -> PrescribedMotion | None:
     if isinstance(motion, StoredRun):
         motion = load_result(motion)
     if isinstance(motion, Result):
-        motion = _of_result(motion)
+        return _of_result(motion, t)
     if isinstance(motion, Run):
         motion = PrescribedMotion(motion.t, motion.q, motion.qd, motion.qdd)
     if not isinstance(motion, PrescribedMotion):
         return None
-    if t is not None and not np.array_equal(finite_array("t", t), motion.t):
-        remedy = "leave out t: the states are known at their own times only"
+    rows = _rows(motion.t, t)
+    states = (motion.t[rows], motion.q[rows], motion.qd[rows], motion.qdd[rows])
+    return PrescribedMotion(*states, motion.notes)
+
+
+SAME_TIME = 1e-12
+"""Times are the same that differ by less, against the largest."""
+
+
+def _rows(own: Array, t: Any) -> Any:
+    """Return the rows of times t (s) among those at which states are known: all without t."""
+    times = own if t is None else finite_array("t", t)
+    if np.array_equal(own, times):
+        return slice(None)
+    _refuse_no_times(times)
+    if times.ndim != 1:
+        raise RunError("times are one list of numbers", element="t", remedy="write [0, 0.1, 0.2]")
+    order = np.argsort(own, kind="stable")
+    after = np.clip(np.searchsorted(own[order], times), 0, len(own) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer = np.abs(own[order[before]] - times) < np.abs(own[order[after]] - times)
+    rows = order[np.where(nearer, before, after)]
+    if (np.abs(own[rows] - times) > SAME_TIME * np.abs(own).max()).any():
+        remedy = "leave out t, or give some of its own times: states are known there only"
         raise RunError("the motion has other times", element="t", remedy=remedy)
-    return motion
+    return rows
 
 
 def _refuse_other_sizes(mechanism: Mechanism, motion: PrescribedMotion) -> None:
@@ -138,8 +163,11 @@ def _refuse_other_sizes(mechanism: Mechanism, motion: PrescribedMotion) -> None:
             )
 
 
-def _of_result(result: Result) -> PrescribedMotion:
-    """Return the motion that a task found; others and those without rates are refused."""
+def _of_result(result: Result, times: Any) -> PrescribedMotion:
+    """Return the motion that a task found at times (s), or at all of its own.
+
+    Other results are refused, and times at which there are no rates.
+    """
     if result.rows != "t":
         many = result.rows == "branch" and "t" in result.arrays
         message = f"the result of {result.task} is {'several motions' if many else 'no motion'}"
@@ -147,14 +175,17 @@ def _of_result(result: Result) -> PrescribedMotion:
         remedy = follow if many else "take a result whose rows are times"
         raise RunError(message, element="motion", remedy=remedy)
     missing = [name for name in ("qd", "qdd") if name not in result.arrays]
-    parts = [result.arrays[name] for name in ("t", "q", "qd", "qdd") if name not in missing]
-    wrong = ~np.all([np.isfinite(part.reshape(len(result), -1)).all(1) for part in parts], axis=0)
+    rows = _rows(result.arrays["t"], times)
+    parts = [result.arrays[name][rows] for name in ("t", "q", "qd", "qdd") if name not in missing]
+    wrong = ~np.all([np.isfinite(part.reshape(len(part), -1)).all(1) for part in parts], axis=0)
     if missing or wrong.any():
-        when = "" if missing else f" at t = {result['t'][int(np.argmax(wrong))]:.6g} s"
+        when = "" if missing else f" at t = {parts[0][int(np.argmax(wrong))]:.6g} s"
         names = {"qd": "rates", "qdd": "accelerations"}
         what = names[missing[0]] if missing else "rates or accelerations"
         message = f"the result of {result.task} has no {what}{when}"
-        remedy = "its report says where and why; take times or a method that give them"
+        remedy = "its report says where and why; " + (
+            "choose a method that gives them" if missing else "give times t at which it has them"
+        )
         raise RunError(message, element="motion", remedy=remedy)
     t, q, qd, qdd = parts
     return PrescribedMotion(t, q, qd, qdd, result.report)

@@ -11,7 +11,8 @@ import pytest
 
 import chainform as cf
 import zoo
-from chainform.analysis import motion_of
+from chainform.analysis import TaskInterrupted, motion_of
+from chainform.analysis.poses import inverse_poses
 from chainform.readers import read_text
 from chainform.simulation import ConstraintResiduals
 from unit.analysis.arms import differences, planar, poses
@@ -127,6 +128,21 @@ def test_a_stretched_arm_is_singular_and_the_direction_is_named() -> None:
         assert len(singular) == 1
         assert singular[0]["start"] == pytest.approx(1, abs=2e-3)
         assert "1.00 tip x" in singular[0]["text"]
+
+
+def test_poses_are_not_lost_where_ctrl_c_ends_the_search_for_reasons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inverse_poses, "stretches_of", interrupted)
+    with pytest.raises(TaskInterrupted) as caught:
+        cf.inverse_kinematics(planar(2), {"tip": {"x": "1.2 + t", "y": 0}}, TIMES, q0=[0.3, -1.0])
+    found = caught.value.result
+    assert len(found) == len(TIMES)
+    assert "places out of reach and singular ones were not looked for" in found.report
+    assert found.facts["stretches"] == []
 
 
 def test_limits_end_a_branch_and_are_named() -> None:

@@ -313,18 +313,11 @@ def _lines_of(table: Tabular) -> list[slice] | None:
 
 def _draw_rows(x: Array, lines: list[slice] | None, ax: Any, panel: Panel) -> None:
     if lines is None:
+        size = 3.5 if len(x) <= FEW else 1.2
+        style = {"markersize": size, "markeredgewidth": 0.0, "clip_on": False}
+        style["rasterized"] = len(x) > MOST_DOTS
         for curve in panel.curves:
-            ax.plot(
-                x,
-                curve.values,
-                color=curve.colour,
-                linestyle="none",
-                marker="o",
-                markersize=3.5 if len(x) <= FEW else 1.2,
-                markeredgewidth=0.0,
-                clip_on=False,
-                rasterized=len(x) > MOST_DOTS,
-            )
+            ax.plot(x, curve.values, color=curve.colour, linestyle="none", marker="o", **style)
         return
     for rows in lines:
         part = [replace(curve, values=curve.values[rows]) for curve in panel.curves]

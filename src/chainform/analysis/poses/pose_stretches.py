@@ -6,7 +6,7 @@ samples by the smallest singular value of J, so that both are as exact as the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,19 +82,14 @@ def _unreachable(follower: PathFollower, path: PosePath, branch: int) -> Iterato
             start = _border(follower, q[first - 1], float(times[first - 1]), start)
         if last + 1 < len(times):
             end = _border(follower, q[last + 1], float(times[last + 1]), end)
-        for part in _parts(follower, q, first, last):
-            near = np.arange(part.first, part.last + 1)
+        for reason, near, since, until in _parts(follower, q, first, last):
             miss = distance[near] / follower.equations.size + angle[near]
             worst = int(near[np.argmax(miss)])
             left = f"{distance[worst]:.3g} m" + (f" and {angle[worst]:.3g} rad" if turns else "")
             near_by = f"the nearest pose is off by up to {left}, at t = {times[worst]:.6g}"
             if miss.max() <= follower.search.tolerance:
                 near_by = "the poses there are those of the other one"
-            span = (
-                start if part.start is None else part.start,
-                end if part.end is None else part.end,
-            )
-            reason = part.reason
+            span = start if since is None else since, end if until is None else until
             if reason == LIMITS:
                 reason += _limits(follower.equations, q[worst])
             text = f"{_place(*span)}: {reason}; {near_by}"
@@ -108,19 +103,10 @@ def _unreachable(follower: PathFollower, path: PosePath, branch: int) -> Iterato
             )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Samples of a stretch with one reason; a border (s) that is None is that of the stretch."""
-
-    reason: str
-    first: int
-    last: int
-    start: float | None
-    end: float | None
-
-
-def _parts(follower: PathFollower, q: Array, first: int, last: int) -> Iterator[_Part]:
-    """Yield the parts of the samples `first` to `last`, poses q (m, nq), by their reasons."""
+def _parts(
+    follower: PathFollower, q: Array, first: int, last: int
+) -> Iterator[tuple[str, NDArray[np.intp], float | None, float | None]]:
+    """Yield parts of the samples `first` to `last`: reason, samples, and borders inside (s)."""
     times = follower.targets.times
     places = np.unique(np.linspace(first, last, min(last - first + 1, LOOKED)).astype(np.intp))
     reasons, poses = _reasons(follower, q, places)
@@ -134,7 +120,7 @@ def _parts(follower: PathFollower, q: Array, first: int, last: int) -> Iterator[
             )
             stop = int(np.searchsorted(times, end, side="right")) - 1
             stop = int(np.clip(stop, places[k], places[k + 1] - 1))
-        yield _Part(REASONS[int(reasons[k])], begin, stop, start, end)
+        yield REASONS[int(reasons[k])], np.arange(begin, stop + 1), start, end
         begin, start = stop + 1, end
 
 
@@ -160,27 +146,29 @@ def _change(
     good, bad = (0, 1) if reasons[0] < reasons[1] else (1, 0)
     search = follower.search if reasons[good] == 0 else follower.search.without_limits()
     inside, outside = (float(follower.targets.times[places[k]]) for k in (good, bad))
-    pose, size = poses[good][np.newaxis], abs(inside) + abs(outside)
-    for _ in range(BISECTIONS):
-        middle = (inside + outside) / 2
-        if abs(outside - inside) <= 1e-12 * size:
-            break
-        found = search.solve(follower.targets.at(np.array([middle])), pose)
-        if found.reached[0]:
-            inside, pose = middle, found.q
-        else:
-            outside = middle
-    return inside
+
+    def reach(t: float, pose: Array) -> tuple[Array, Mask]:
+        found = search.solve(follower.targets.at(np.array([t])), pose)
+        return found.q, found.reached
+
+    return _last(poses[good], inside, outside, reach)
 
 
 def _border(follower: PathFollower, q: Array, good: float, bad: float) -> float:
     """Return the last time, from a good one towards a bad one, at which the branch reaches."""
-    pose, first = q[np.newaxis], good
+    return _last(q, good, bad, lambda t, pose: follower.at(t, pose, STEPS))
+
+
+def _last(
+    q: Array, good: float, bad: float, reach: Callable[[float, Array], tuple[Array, Mask]]
+) -> float:
+    """Return the last time, from a good one towards a bad one, at which a target is reached."""
+    pose, size = q[np.newaxis], abs(good) + abs(bad)
     for _ in range(BISECTIONS):
         middle = (good + bad) / 2
-        if abs(bad - good) <= 1e-12 * (abs(first) + abs(bad)):
+        if abs(bad - good) <= 1e-12 * size:
             break
-        found, reached = follower.at(middle, pose, STEPS)
+        found, reached = reach(middle, pose)
         if reached[0]:
             good, pose = middle, found
         else:

@@ -123,9 +123,10 @@ def _states(motion: object, t: Any) -> PrescribedMotion | None:
         motion = PrescribedMotion(motion.t, motion.q, motion.qd, motion.qdd)
     if not isinstance(motion, PrescribedMotion):
         return None
-    rows = _rows(motion.t, t)
-    states = (motion.t[rows], motion.q[rows], motion.qd[rows], motion.qdd[rows])
-    return PrescribedMotion(*states, motion.notes)
+    rows, states = _rows(motion.t, t), (motion.t, motion.q, motion.qd, motion.qdd)
+    if isinstance(rows, slice) or len(set(map(len, states))) > 1:
+        return motion
+    return PrescribedMotion(*(np.asarray(x)[rows] for x in states), motion.notes)
 
 
 SAME_TIME = 1e-12
@@ -134,21 +135,18 @@ SAME_TIME = 1e-12
 
 def _rows(own: Array, t: Any) -> Any:
     """Return the rows of times t (s) among those at which states are known: all without t."""
-    times = own if t is None else finite_array("t", t)
-    if np.array_equal(own, times):
+    if t is None or np.array_equal(times := finite_array("t", t), own):
         return slice(None)
     _refuse_no_times(times)
-    if times.ndim != 1:
-        raise RunError("times are one list of numbers", element="t", remedy="write [0, 0.1, 0.2]")
-    order = np.argsort(own, kind="stable")
-    after = np.clip(np.searchsorted(own[order], times), 0, len(own) - 1)
-    before = np.maximum(after - 1, 0)
-    nearer = np.abs(own[order[before]] - times) < np.abs(own[order[after]] - times)
-    rows = order[np.where(nearer, before, after)]
-    if (np.abs(own[rows] - times) > SAME_TIME * np.abs(own).max()).any():
-        remedy = "leave out t, or give some of its own times: states are known there only"
-        raise RunError("the motion has other times", element="t", remedy=remedy)
-    return rows
+    if np.ndim(own) == times.ndim == 1 and len(own):
+        order = np.argsort(own, kind="stable")
+        after = np.clip(np.searchsorted(own, times, sorter=order), 0, len(own) - 1)
+        both = order[np.stack([after, np.maximum(after - 1, 0)])]
+        rows = both[np.argmin(np.abs(own[both] - times), axis=0), np.arange(len(times))]
+        if (np.abs(own[rows] - times) <= SAME_TIME * np.abs(own).max()).all():
+            return rows
+    remedy = "leave out t, or give some of its own times: states are known there only"
+    raise RunError("the motion has other times", element="t", remedy=remedy)
 
 
 def _refuse_other_sizes(mechanism: Mechanism, motion: PrescribedMotion) -> None:

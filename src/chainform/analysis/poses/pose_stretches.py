@@ -82,42 +82,34 @@ def _unreachable(follower: PathFollower, path: PosePath, branch: int) -> Iterato
             start = _border(follower, q[first - 1], float(times[first - 1]), start)
         if last + 1 < len(times):
             end = _border(follower, q[last + 1], float(times[last + 1]), end)
-        for reason, near, since, until in _parts(follower, q, first, last):
+        for reason, near, since, until in _parts(follower, q, (first, last), (start, end)):
             miss = distance[near] / follower.equations.size + angle[near]
             worst = int(near[np.argmax(miss)])
             left = f"{distance[worst]:.3g} m" + (f" and {angle[worst]:.3g} rad" if turns else "")
             near_by = f"the nearest pose is off by up to {left}, at t = {times[worst]:.6g}"
             if miss.max() <= follower.search.tolerance:
                 near_by = "the poses there are those of the other one"
-            span = start if since is None else since, end if until is None else until
             if reason == LIMITS:
                 reason += _limits(follower.equations, q[worst])
-            text = f"{_place(*span)}: {reason}; {near_by}"
-            yield Stretch(
-                "unreachable",
-                branch,
-                *span,
-                float(distance[worst]),
-                float(angle[worst]),
-                text,
-            )
+            text = f"{_place(since, until)}: {reason}; {near_by}"
+            amount = float(distance[worst]), float(angle[worst])
+            yield Stretch("unreachable", branch, since, until, *amount, text)
 
 
 def _parts(
-    follower: PathFollower, q: Array, first: int, last: int
-) -> Iterator[tuple[str, NDArray[np.intp], float | None, float | None]]:
-    """Yield parts of the samples `first` to `last`: reason, samples, and borders inside (s)."""
-    times = follower.targets.times
+    follower: PathFollower, q: Array, samples: tuple[int, int], span: tuple[float, float]
+) -> Iterator[tuple[str, NDArray[np.intp], float, float]]:
+    """Yield the parts of a stretch: reason, samples, start and end (s)."""
+    times, (first, last) = follower.targets.times, samples
     places = np.unique(np.linspace(first, last, min(last - first + 1, LOOKED)).astype(np.intp))
     reasons, poses = _reasons(follower, q, places)
     changes: list[int] = [*np.flatnonzero(np.diff(reasons)).tolist(), len(places) - 1]
-    begin, start = first, None
+    begin, start = first, span[0]
     for k in changes:
-        stop, end = last, None
+        stop, end = last, span[1]
         if k + 1 < len(places):
-            end = _change(
-                follower, (places[k], places[k + 1]), reasons[k : k + 2], poses[k : k + 2]
-            )
+            pair = slice(k, k + 2)
+            end = _change(follower, places[pair], reasons[pair], poses[pair])
             stop = int(np.searchsorted(times, end, side="right")) - 1
             stop = int(np.clip(stop, places[k], places[k + 1] - 1))
         yield REASONS[int(reasons[k])], np.arange(begin, stop + 1), start, end
@@ -140,7 +132,7 @@ def _reasons(
 
 
 def _change(
-    follower: PathFollower, places: Sequence[int], reasons: NDArray[np.intp], poses: Array
+    follower: PathFollower, places: NDArray[np.intp], reasons: NDArray[np.intp], poses: Array
 ) -> float:
     """Return the time between two places at which one reason takes the place of another."""
     good, bad = (0, 1) if reasons[0] < reasons[1] else (1, 0)

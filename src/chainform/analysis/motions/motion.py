@@ -126,7 +126,8 @@ def _states(motion: object, t: Any) -> PrescribedMotion | None:
     rows, states = _rows(motion.t, t), (motion.t, motion.q, motion.qd, motion.qdd)
     if isinstance(rows, slice) or len(set(map(len, states))) > 1:
         return motion
-    return PrescribedMotion(*(np.asarray(x)[rows] for x in states), motion.notes)
+    at, q, qd, qdd = (np.asarray(x)[rows] for x in states)
+    return PrescribedMotion(at, q, qd, qdd, motion.notes)
 
 
 SAME_TIME = 1e-12
@@ -138,7 +139,8 @@ def _rows(own: Array, t: Any) -> Any:
     if t is None or np.array_equal(times := finite_array("t", t), own):
         return slice(None)
     _refuse_no_times(times)
-    if np.ndim(own) == times.ndim == 1 and len(own):
+    own = finite_array("t", own)
+    if own.ndim == times.ndim == 1 and len(own):
         order = np.argsort(own, kind="stable")
         after = np.clip(np.searchsorted(own, times, sorter=order), 0, len(own) - 1)
         both = order[np.stack([after, np.maximum(after - 1, 0)])]

@@ -11,18 +11,20 @@ function is called again: it gets the answers that are left without asking.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from chainform.cli.printing import printable
 from chainform.errors import Error, ReadError
+from chainform.given import Given
 
 T = TypeVar("T")
 HELP, BACK = "?", "back"
 LONGEST = 10_000
 """The most characters of an answer."""
 PIPE = "standard input"
+VECTOR = "three numbers, with commas or spaces between them; expressions of parameters, as l/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +156,49 @@ class Dialogue:
         self.say(f"  {problem.message}")
         if problem.remedy:
             self.say(f"  {problem.remedy}")
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def chosen(text: str, choices: Sequence[str], what: str) -> str:
+    """Return one of the choices, which `what` names in an error."""
+    return Given(text, "").choice(tuple(choices), what)
+
+
+def parts(text: str) -> list[str]:
+    """Return what stands between commas, or between spaces where there are none."""
+    return [part.strip() for part in text.split(",")] if "," in text else text.split()
+
+
+def vector(text: str) -> list[str]:
+    """Return three numbers as they were written."""
+    found = parts(text)
+    if len(found) != 3:
+        raise ReadError(f"{text[:60]!r} is not three numbers", remedy="write 0 0 0.5")
+    return found
+
+
+def direction(text: str) -> str | list[str]:
+    """Return an axis as it was written: x, -z, or three numbers."""
+    found = parts(text)
+    if len(found) not in (1, 3):
+        raise ReadError(f"{text[:60]!r} is not an axis", remedy="write z, -x or three numbers")
+    return found[0] if len(found) == 1 else found
+
+
+def directions(text: str) -> list[str]:
+    """Return the two axes of a joint as they were written."""
+    found = parts(text)
+    if len(found) != 2:
+        raise ReadError(f"{text[:60]!r} is not two axes", remedy="write x y")
+    return found
+
+
+def inertia(text: str) -> dict[str, str]:
+    """Return moments of inertia by the names of their axes."""
+    found, names = parts(text), ("xx", "yy", "zz", "xy", "xz", "yz")
+    if len(found) not in (3, 6):
+        message = f"{text[:60]!r} is not three or six numbers"
+        raise ReadError(message, remedy="write xx yy zz, or xx yy zz xy xz yz")
+    return dict(zip(names, found, strict=False))

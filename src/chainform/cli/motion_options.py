@@ -1,6 +1,7 @@
 """What `simulate` computes: a scenario, or a mechanism, and options that stand before what it says.
 
 --q0 crank=0.4,rocker=1        numbers by name; or a JSON list or table: '[0.4, 0, 1]'
+--q0 turning.csv               the first state of a run or result
 --motion crank=6*t             laws by name; or a JSON table, in a file or as it is: '{...}'
 """
 
@@ -27,6 +28,7 @@ from chainform.simulation import (
     DriveSection,
     MotionError,
     OutputTimes,
+    Run,
     Scenario,
     is_mechanism_file,
 )
@@ -53,7 +55,7 @@ def add_overrides(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("before what the file says")
     group.add_argument("--time", metavar="[START:]END", help="start and end, s (mechanism: 1)")
     group.add_argument("--every", metavar="SECONDS", help="the time between outputs, s")
-    text = "at the start: NAME=NUMBER, a JSON list or table, or a file of a table"
+    text = "at the start: NAME=NUMBER, a JSON list or table, a file of a table or a result"
     for name, what in (("--q0", "coordinates"), ("--qd0", "rates")):
         add_list(group, name, "STATE", f"{what} {text}")
     for name, what in (("--motion", "coordinates follow laws of t"), ("--forces", "efforts")):
@@ -97,7 +99,10 @@ def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
         texts: list[str] = getattr(args, name) or []
         if texts:
             option = f"--{name}"
-            if name in STATES:
+            if name in STATES and _is_results(texts):
+                run = _run_of(texts[0], option, scenario.mechanism)
+                found[name] = (run.q if name == "q0" else run.qd)[0]
+            elif name in STATES:
                 found[name] = _state(texts, option, reader)
             else:
                 found[name] = _laws(texts, option, scenario.mechanism, args)
@@ -127,7 +132,7 @@ def _state(texts: Sequence[str], option: str, reader: Reader) -> Any:
 
 def _laws(texts: Sequence[str], option: str, mechanism: Mechanism, args: Namespace) -> Any:
     """Return laws by name, or whatever a JSON table or a file of results has."""
-    if len(texts) == 1 and Path(texts[0]).suffix.lower() in RESULTS:
+    if _is_results(texts):
         return _from_results(texts[0], option, mechanism)
     if not _is_json(texts):
         return dict(parameter_values(texts, option))
@@ -141,19 +146,18 @@ def _laws(texts: Sequence[str], option: str, mechanism: Mechanism, args: Namespa
     return section.read(given, mechanism.coordinate_index if is_motion else mechanism.rate_index)
 
 
+def _is_results(texts: Sequence[str]) -> bool:
+    return len(texts) == 1 and Path(texts[0]).suffix.lower() in RESULTS
+
+
 def _from_results(file: str, option: str, mechanism: Mechanism) -> dict[str, Any]:
     """Return the motions or efforts of a run or result, or those of columns t, crank."""
     try:
-        found = load_result(file)
+        run = _run_of(file, option, mechanism)
     except ReadError:
         if option != "--motion" or not file.lower().endswith(".csv") or is_run_file(Path(file)):
             raise
         return dict(table_of_file(file))
-    run = found.run if isinstance(found, Result) else found
-    if run.mechanism.coordinates != mechanism.coordinates or mechanism.nq != mechanism.nv:
-        message = "it has other coordinates, or quaternions, and not those of the mechanism"
-        remedy = 'name the columns: \'{"crank": {"file": "run.csv", "smoothing": 0}}\''
-        raise ReadError(message, file=file, element=option, remedy=remedy)
     if option == "--forces":
         return {
             name: {"t": run.t, "values": run.tau[:, k]}
@@ -161,6 +165,21 @@ def _from_results(file: str, option: str, mechanism: Mechanism) -> dict[str, Any
             if run.tau[:, k].any()
         }
     return dict.fromkeys(mechanism.coordinates, run)
+
+
+def _run_of(file: str, option: str, mechanism: Mechanism) -> Run:
+    """Return the run or result of a file, which has the coordinates of the mechanism."""
+    found = load_result(file)
+    run = found.run if isinstance(found, Result) else found
+    if run.mechanism.coordinates != mechanism.coordinates or mechanism.nq != mechanism.nv:
+        message = "it has other coordinates, or quaternions, and not those of the mechanism"
+        remedy = 'name the columns: \'{"crank": {"file": "run.csv", "smoothing": 0}}\''
+        if option.lstrip("-") in STATES:
+            remedy = f"write the numbers: {option} crank=0.4"
+        raise ReadError(message, file=file, element=option, remedy=remedy)
+    if not len(run.t):
+        raise ReadError("it has no states", file=file, element=option, remedy="take another one")
+    return run
 
 
 def _is_json(texts: Sequence[str]) -> bool:

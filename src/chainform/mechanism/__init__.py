@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         symbol_of,
     )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
+    from chainform.mechanism.loops import LOOP_WORDS
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
     from chainform.mechanism.numbers import (
@@ -147,6 +148,7 @@ __all__ = [
     "GROUND_NAME",
     "IDENTITY",
     "LOOP_ROWS",
+    "LOOP_WORDS",
     "INERTIAL",
     "ONE",
     "PAIRS",

@@ -45,6 +45,7 @@ from chainform.mechanism.records import (
 
 NOWHERE = Given(None)
 _AXES = {"x": 0, "y": 1, "z": 2}
+AXIS_REMEDY = "write x, y, z, -x, -y or -z, or three numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,8 @@ class Reader:
         if isinstance(value, str) and value.lstrip("-") in _AXES and value.count("-") <= 1:
             row = IDENTITY[_AXES[value[-1]]]
             return (-row[0], -row[1], -row[2]) if value[0] == "-" else row
+        if isinstance(value, str):
+            raise given.error(f"{value[:60]!r} is not an axis", AXIS_REMEDY)
         vector = self.known_vector(given)
         with given.translate_errors():
             axis, remark = exact_axis(vector)

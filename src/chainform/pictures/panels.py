@@ -23,6 +23,7 @@ INK = "#1f2933"
 QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "motion_forces", "x", "u", "energy")
 REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
 REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
+ENTRY = re.compile(r"\[[\d,]+\]$")
 
 MOST = 64
 """Curves of one output."""
@@ -254,7 +255,7 @@ def output_panels(name: str, values: Array) -> list[Panel]:
 
 def array_panels(table: Tabular, name: str) -> list[Panel]:
     """Return the panels of one array of a table, or of one column: `q`, `q.elbow`."""
-    mechanism, unit = table.mechanism, table.units.get(name.partition(".")[0], "")
+    mechanism, unit = table.mechanism, table.units.get(name, "")
     shown: dict[str, Callable[[str], str]] = {
         "q": str,
         "qd": rate_unit,
@@ -272,7 +273,19 @@ def array_panels(table: Tabular, name: str) -> list[Panel]:
         return [replace(panel, unit=unit or panel.unit) for panel in panels]
     columns = table.columns()
     chosen = Given(name, "what").choice((*table.arrays, *columns), "array or column")
+    group, _, joint = name.partition(".")
+    if group in shown and group in table.arrays:
+        names = mechanism.coordinates if group == "q" else mechanism.rates
+        units = coordinate_units(mechanism) if group == "q" else motion_units(mechanism)
+        unit = shown[group](dict(zip(names, units, strict=True))[joint])
+    else:
+        unit = table.units.get(array_of(name), "")
     return [Panel(name, unit, (Curve(name, columns[chosen], colours.SERIES[0]),))]
+
+
+def array_of(column: str) -> str:
+    """Return the array that a column belongs to: `position(pen)` for `position(pen)[1]`."""
+    return ENTRY.sub("", column)
 
 
 def _vector(label: str, unit: str, values: Array) -> Panel:

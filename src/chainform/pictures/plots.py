@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,7 @@ from chainform.pictures.motion import (
 from chainform.pictures.panels import (
     INK,
     Panel,
+    array_of,
     array_panels,
     batch_panels,
     panels_of,
@@ -246,30 +249,83 @@ def plot_arrays(  # noqa: PLR0913, a front door
     over: str | None = None,
     title: str | None = None,
     width: float = 8.0,
-    height: float = 1.7,
+    height: float | None = None,
     dpi: float = 150.0,
 ) -> Figure:
     """Return a figure of arrays or columns over the rows, or over another column.
 
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
-    `over` is the column on the other axis, by default the array that orders the rows.
+    `over` is the column on the other axis, by default the array that orders the rows. Rows without
+    an order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
+    entries of one position are drawn over each other, a metre is as long on both axes. `width` is
+    that of the figure and `height` that of each panel (1.7 unless given), in inches.
     """
     path = target_file("a plot", file, *METADATA)
     library("matplotlib", "plotting", "plot")
-    names = [n for n in table.arrays if n != table.rows] if what is None else list(what)
+    ordering = "t" if table.rows == "branch" and "t" in table.arrays else table.rows
+    names = [n for n in table.arrays if n != ordering] if what is None else list(what)
     panels = [panel for name in names for panel in array_panels(table, name)]
-    (along,) = array_panels(table, over or table.rows)
+    (along,) = array_panels(table, over or ordering)
     x = along.curves[0].values
     if not panels or not len(x) or len(along.curves) > 1:
         remedy = "name arrays with rows, and one column to draw them over"
         raise RunError("there is nothing to plot", element="what", remedy=remedy)
     heading = table.mechanism.name if title is None else title
+    is_shape = along.unit == "m" and {array_of(n) for n in names} == {array_of(over or ordering)}
+    if height is None:
+        height = _shape_height(x, panels, width) if is_shape else HEIGHT
     layout = layout_of(panels, width, height, bool(heading))
     with plot_style():
         below = f"{along.label} ({along.unit})" if along.unit else along.label
-        figure: Any = _figure(panels, layout, heading, partial(_draw_curves, x), below)
+        draw = partial(_draw_rows, x, _lines_of(table))
+        figure: Any = _figure(panels, layout, heading, draw, below)
+        if is_shape:
+            for ax in figure.axes:
+                ax.set_aspect("equal", adjustable="datalim")
         save_figure(figure, path, dpi)
     return figure
+
+
+HEIGHT, HIGHEST = 1.7, 7.0
+"""The height of a panel in inches, and the most that a path may have."""
+UNORDERED = ("sample", "equilibrium", "target")
+"""Rows that do not follow each other."""
+
+
+def _shape_height(x: Array, panels: Sequence[Panel], width: float) -> float:
+    """Return the height of panels in which a metre is as long on both axes."""
+    spans = [float(np.ptp(curve.values)) for panel in panels for curve in panel.curves]
+    inner = widths_of(panels, width, HEIGHT)[0]
+    ratio = 1.2 * max(spans) / max(float(np.ptp(x)), 1e-300)
+    return float(np.clip(inner * ratio, HEIGHT, HIGHEST))
+
+
+def _lines_of(table: Tabular) -> list[slice] | None:
+    """Return the rows of each line; None for rows that do not follow each other."""
+    count = len(table.arrays[table.rows])
+    is_single = table.rows == "branch" and "t" not in table.arrays
+    if table.rows in UNORDERED or is_single:
+        return None
+    branch = table.arrays.get("branch", np.zeros(count))
+    ends = [0, *(np.flatnonzero(np.diff(branch)) + 1).tolist(), count]
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def _draw_rows(x: Array, lines: list[slice] | None, ax: Any, panel: Panel) -> None:
+    if lines is None:
+        size = 3.5 if len(x) <= FEW else 1.2
+        style = {"markersize": size, "markeredgewidth": 0.0, "clip_on": False}
+        style["rasterized"] = len(x) > MOST_DOTS
+        for curve in panel.curves:
+            ax.plot(x, curve.values, color=curve.colour, linestyle="none", marker="o", **style)
+        return
+    for rows in lines:
+        part = [replace(curve, values=curve.values[rows]) for curve in panel.curves]
+        _draw_curves(x[rows], ax, replace(panel, curves=tuple(part)))
+
+
+FEW, MOST_DOTS = 100, 5000
+"""Up to how many dots are large, and from how many on they are painted."""
 
 
 # --- many motions ---------------------------------------------------------------------------------

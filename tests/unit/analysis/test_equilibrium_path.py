@@ -77,6 +77,30 @@ def test_the_determinant_changes_its_sign_at_a_branch_point_and_not_at_a_fold() 
 # --- folds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", ["point", "revolute", "cylindrical", "frame"])
+def test_redundant_rows_of_loops_make_no_branch_points(kind: str) -> None:
+    """A pin closes a linkage by a ball, a pin or a pin that slides; a weld needs one more hinge."""
+    bar = cf.Mechanism.builder("bar", gravity=(0, "-9.81", 0)).parameter("k", 400)
+    bar.segment("crank", axis="z", mass=1, com=["0.1", 0, 0])
+    bar.segment("coupler", parent="crank", axis="z", position=["0.2", 0, 0], mass=1)
+    at: dict[str, Any] = {"axis": "z", "position": ["0.6", 0, 0]}
+    bar.segment("rocker", parent="ground", mass=1, com=["0.2", 0, 0], **at)
+    if kind == "frame":
+        bar.segment("eye", parent="rocker", axis="z", position=["0.4", 0, 0])
+    tip = {"segment": "coupler", "point": ["0.5", 0, 0]}
+    end = {"segment": "eye"} if kind == "frame" else {"segment": "rocker", "point": ["0.4", 0, 0]}
+    axis = {"axis": "z"} if kind in ("revolute", "cylindrical") else {}
+    bar.loop("pin", kind, tip | axis, end | axis)
+    point = {"segment": "coupler", "point": ["0.3", "0.2", 0]}
+    ground = {"segment": "ground", "point": ["0.3", "0.5", 0]}
+    linkage = bar.spring(ends=[point, ground], stiffness="k", rest="0.1").build()
+    start = {"crank": -1.4, "coupler": 1.0, "rocker": -1.8}
+    path = cf.equilibrium_path(linkage, "k", (10, 200), q0=start)
+    assert path.facts["branch_points"] == path.facts["folds"] == []
+    assert np.ptp(path["determinant"]) == 0
+    assert len(path) > 40
+
+
 def test_an_imperfect_column_has_its_fold_on_the_other_branch() -> None:
     rest = 0.05
     # The fold: 8 = 5 m cos(phi) and 8 (phi - rest) = 5 m sin(phi), so that tan(phi) = phi - rest.

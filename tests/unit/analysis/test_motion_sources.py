@@ -181,8 +181,14 @@ def test_a_run_is_a_motion(tmp_path: Path) -> None:
         found = motion_of(pair(), source)
         assert np.array_equal(found.q, run.q)
         np.testing.assert_allclose(found.qdd, run.qdd, rtol=1e-12, atol=1e-12)
-    with pytest.raises(cf.Error, match="other times"):
-        motion_of(pair(), run, T)
+    some = motion_of(pair(), run, run.t[[7, 2]])
+    assert np.array_equal(some.q, run.q[[7, 2]])
+    for times in (T, [0.05], [-1], [2.0], [0.1, 1e9]):
+        with pytest.raises(cf.Error, match="other times"):
+            motion_of(pair(), run, times)
+    for times in (0.1, [[0.1]]):
+        with pytest.raises(cf.Error):
+            motion_of(pair(), run, times)
     with pytest.raises(cf.Error, match="2 entries of q, and four_bar has 3"):
         cf.kinematics("examples/four_bar.toml", run)
     store = cf.open_store(tmp_path / "models.db")

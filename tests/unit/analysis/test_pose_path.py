@@ -11,7 +11,8 @@ import pytest
 
 import chainform as cf
 import zoo
-from chainform.analysis import motion_of
+from chainform.analysis import TaskInterrupted, motion_of
+from chainform.analysis.poses import inverse_poses
 from chainform.readers import read_text
 from chainform.simulation import ConstraintResiduals
 from unit.analysis.arms import differences, planar, poses
@@ -129,6 +130,21 @@ def test_a_stretched_arm_is_singular_and_the_direction_is_named() -> None:
         assert "1.00 tip x" in singular[0]["text"]
 
 
+def test_poses_are_not_lost_where_ctrl_c_ends_the_search_for_reasons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inverse_poses, "stretches_of", interrupted)
+    with pytest.raises(TaskInterrupted) as caught:
+        cf.inverse_kinematics(planar(2), {"tip": {"x": "1.2 + t", "y": 0}}, TIMES, q0=[0.3, -1.0])
+    found = caught.value.result
+    assert len(found) == len(TIMES)
+    assert "places out of reach and singular ones were not looked for" in found.report
+    assert found.facts["stretches"] == []
+
+
 def test_limits_end_a_branch_and_are_named() -> None:
     narrow = planar(2, "-1.5", "1.5")
     targets = {"tip": {"x": "1.7 - 0.4*t", "y": 0}}
@@ -139,6 +155,40 @@ def test_limits_end_a_branch_and_are_named() -> None:
     assert stretch["end"] == 2
     assert "within the limits (j2 at its limit)" in stretch["text"]
     assert np.abs(found["q"]).max() <= 1.5
+
+
+def test_a_stretch_is_divided_where_its_reason_changes() -> None:
+    """A tip goes inwards along a line: within the limits, past them, past the reach, and back."""
+    limited = planar(2, "-2", "2")
+    t = np.linspace(0, 3, 61)
+    targets = {"tip": {"x": "1.5*cos(t) + 1/2", "y": 0}}
+    found = cf.inverse_kinematics(limited, targets, t, q0=[0.1, -0.3])
+    shortest = np.sqrt(1 + 0.64 + 1.6 * np.cos(2))
+    places = [np.arccos((x - 0.5) / 1.5) for x in (1.8, shortest, 0.2, -0.2)]
+    borders = [(0, places[0]), (places[1], places[2]), (places[2], places[3]), (places[3], 3)]
+    stretches = found.facts["stretches"]
+    assert [(s["start"], s["end"]) for s in stretches] == [
+        pytest.approx(pair, abs=1e-7) for pair in borders
+    ]
+    within = "out of reach within the limits (j2 at its limit);"
+    for stretch, reason in zip(stretches, ("reach;", within, "reach;", within), strict=True):
+        assert reason in stretch["text"]
+        inside = (stretch["start"] <= t) & (t <= stretch["end"])
+        assert found["position_error"][inside].max() == pytest.approx(stretch["amount"])
+
+
+@pytest.mark.slow
+def test_where_a_branch_ends_before_the_reach_does() -> None:
+    """The way back is the way out, so the reach ends at the same distance."""
+    arm, t = cf.read("examples/six_axis_arm.toml"), np.linspace(0, 2, 41)
+    path = {"position": ["0.5 + 2.2*sin(pi*t/2)", 0.1, 0.6], "rotation": [3, 0, 0]}
+    found = cf.inverse_kinematics(arm, {"gripper": path}, t, q0=[0, 0.5, -1.5, 0, 0.3, 0])
+    early, beyond = found.facts["stretches"]
+    assert "the branch ends here, and another one reaches the target" in early["text"]
+    assert ": out of reach;" in beyond["text"]
+    assert early["end"] == beyond["start"] == pytest.approx(2 - beyond["end"], abs=1e-7)
+    middle = [(early["start"] + early["end"]) / 2]
+    assert cf.inverse_kinematics(arm, {"gripper": path}, middle)["reached"].all()
 
 
 def test_a_branch_that_ends_is_told_from_a_target_out_of_reach() -> None:

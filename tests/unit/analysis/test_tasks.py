@@ -308,6 +308,42 @@ def test_pictures_of_results(tmp_path: Path) -> None:
         found["tau"]
 
 
+def test_a_metre_of_a_path_is_as_long_on_both_axes_and_columns_have_units() -> None:
+    found = cf.kinematics(two_links(), {"upper": "t", "lower": "2*t"}, T, ["tip"])
+    figure = found.plot("position(tip)[2]", over="position(tip)[1]")
+    (axes,) = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        "position(tip)[1] (m)",
+        "position(tip)[2] (m)",
+    )
+    assert axes.get_aspect() == 1
+    assert np.array_equal(axes.lines[0].get_ydata(), found["position(tip)"][:, 1])
+    (axes,) = found.plot("qd.lower", over="q.upper").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("q.upper (rad)", "qd.lower (rad/s)")
+    assert axes.get_aspect() == "auto"
+    (axes,) = found.plot("singular_values(tip)[1]", over="position(tip)[1]").axes
+    assert axes.get_aspect() == "auto"
+
+
+def test_rows_without_an_order_are_dots_and_branches_are_lines_of_their_own() -> None:
+    reach = cf.workspace(two_links(), "tip", count=30)
+    (axes,) = reach.plot("position[2]", over="position[1]").axes
+    assert axes.lines[0].get_linestyle() == "None"
+    assert len(axes.lines[0].get_xdata()) == 30
+    path = {"tip": {"x": "1.2 + 0.2*t", "y": 0.3}}
+    both = cf.inverse_kinematics(two_links(), path, T, q0=[-0.4, 1.2], branches="all")
+    (axes,) = both.plot("q.lower").axes
+    drawn = [line for line in axes.lines if len(line.get_xdata()) == len(T)]
+    assert len(drawn) == 2
+    for line, branch in zip(drawn, (1, 2), strict=True):
+        rows = both["branch"] == branch
+        assert np.array_equal(line.get_xdata(), both["t"][rows])
+        assert np.array_equal(line.get_ydata(), both["q"][rows, 1])
+    one = cf.inverse_kinematics(two_links(), {"tip": {"x": 1.2, "y": 0.3}}, branches="all")
+    (axes,) = one.plot("q.lower").axes
+    assert axes.lines[0].get_linestyle() == "None"
+
+
 def test_arguments_are_those_of_the_functions() -> None:
     for task in TASKS:
         assert "mechanism" not in arguments_of(task)
@@ -335,7 +371,9 @@ def test_every_task_has_arrays_table_plot_report_and_a_place_in_the_store(
     found = cf.analyse({"task": task, "mechanism": mechanism, **EVERY_TASK[task]})
     assert found.task == task
     assert found["q"].shape == (len(found), mechanism.nq)
-    assert len(found.table().splitlines()) == min(len(found), 25) + 1
+    lines = found.table().splitlines()
+    assert len(lines) == (len(found) + 1 if len(found) <= 25 else 27)
+    assert (lines[-1] == f"25 of {len(found)} rows") == (len(found) > 25)
     assert found.report
     found.plot(file=tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").stat().st_size > 1000
@@ -448,8 +486,14 @@ def test_a_result_and_its_file_are_motions(tmp_path: Path) -> None:
         needed = cf.inverse_dynamics(arm, source)
         np.testing.assert_array_equal(needed["qdd"], found["qdd"])
     away = {"tip": ["1.2 + t", "0.3", 0]}
+    short = cf.inverse_kinematics(arm, away, t, q0=[-0.4, 1.2])
     with pytest.raises(cf.Error, match=r"no rates or accelerations at t = 0\.8"):
-        cf.inverse_dynamics(arm, cf.inverse_kinematics(arm, away, t, q0=[-0.4, 1.2]))
+        cf.inverse_dynamics(arm, short)
+    good = short["reached"] == 1
+    for times in (t[good], np.linspace(0, t[good][-1], good.sum())):
+        needed = cf.inverse_dynamics(arm, short, times)
+        np.testing.assert_array_equal(needed["q"], short["q"][good])
+        np.testing.assert_array_equal(needed["t"], t[good])
     both = cf.inverse_kinematics(arm, path, t, branches="all")
     with pytest.raises(cf.Error, match="several motions"):
         cf.inverse_dynamics(arm, both)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import chainform as cf
 from chainform.cli import dialogue
+from chainform.mechanism import LOOP_ROWS, LOOP_WORDS
 from chainform.readers import native_toml, read_text
 
 pytestmark = pytest.mark.any_processor
@@ -136,6 +138,108 @@ WRONG = [
     (13, "crank", "line 13"),
     (41, "tip", "line 41: all questions are answered, and 'tip' is left over"),
 ]
+
+
+SLIDER_CRANK = """slider_crank
+0 -9.81 0
+r = 0.05
+l = 0.18
+
+crank
+ground
+revolute
+z
+0 0 0
+2
+r/4 0 0
+0.002 0.002 0.004
+rod
+crank
+revolute
+z
+r 0 0
+0.6
+l/3 0 0
+0 0.002 0.002
+piston
+rod
+revolute
+z
+l 0 0
+0.5
+
+0 0 0
+
+
+bore
+"""
+"""The bodies of examples/slider_crank.toml; the loop is still to come."""
+
+
+def test_a_bore_is_a_loop_closed_by_a_slide(
+    new: Callable[..., Any], slider_crank: cf.Mechanism
+) -> None:
+    result = new(SLIDER_CRANK + "prismatic\npiston\n\n\nx\nground\n\n\n\n\n")
+    assert (result.code, result.err) == (0, "")
+    loop = replace(slider_crank.loops[0], basic=None)
+    assert cf.read("bar.toml").loops == (loop,)
+    outputs = ["inverse_dynamics", "closure_jacobian"]
+    ours, example = (cf.derive(m, outputs) for m in (cf.read("bar.toml"), slider_crank))
+    state: dict[str, Any] = {name: [0.3, -0.2, 0.1] for name in ("q", "qd", "qdd")}
+    state["sigma"] = [1, 2, 3, 4, 5]
+    for name, value in ours.evaluate(**state).items():
+        assert (value == example.evaluate(**state)[name]).all()
+
+
+@pytest.fixture
+def slider_crank() -> cf.Mechanism:
+    """The example, read before the folder changes."""
+    return cf.read(Path(__file__).parents[3] / "examples" / "slider_crank.toml")
+
+
+@pytest.mark.parametrize("word", LOOP_WORDS)
+def test_loops_of_all_kinds(new: Callable[..., Any], word: str) -> None:
+    kind = "point" if word == "spherical" else word
+    rows = LOOP_ROWS[kind]
+    turned = ["0 0 pi/2"] if kind in ("frame", "prismatic") else []
+    axis = ["-2, 0, 0" if kind == "universal" else "0 0 -2"] if rows.has_axes else []
+    target_axis = ["0 0 -2"] if rows.has_axes else []
+    answers = [word, *(["2*r"] if kind == "distance" else [])]
+    answers += ["piston", "0 0 0", *turned, *axis]
+    answers += ["ground", "0.2 0 0", *turned, *target_axis, "", ""]
+    result = new(SLIDER_CRANK + "\n".join(answers))
+    assert (result.code, result.err) == (0, "")
+    (loop,) = cf.read("bar.toml").loops
+    assert (loop.kind, loop.equations) == (kind, len(rows.linear) + len(rows.angular))
+    assert (loop.closing.segment, loop.target.segment) == (2, -1)
+    assert loop.target.axis == ((0, 0, -1) if axis else None)
+    assert loop.closing.axis == ((-1, 0, 0) if kind == "universal" else loop.target.axis)
+    assert (loop.target.rotation[1] == (1, 0, 0)) == bool(turned)
+    assert (loop.length is not None) == (kind == "distance")
+
+
+WRONG_LOOPS = [
+    ("slide", "there is no kind of loop 'slide'"),
+    ("distance\n-0.1", "length"),
+    ("distance\n0", "length"),
+    ("prismatic\nrod\n\n0 0", "'0 0' is not three numbers"),
+    ("revolute\nrod\n\nw", "'w' is not an axis"),
+    ("revolute\nrod\n\nx y", "'x y' is not an axis"),
+    ("prismatic\nrod\n\n\nx\nground\n\n\ny", "the axes differ"),
+    ("point\ncrank\n\nground\n1 0 0", "cannot"),
+]
+
+
+@pytest.mark.parametrize(("answers", "message"), WRONG_LOOPS)
+def test_wrong_loops_are_refused_at_their_line(
+    new: Callable[..., Any], answers: str, message: str
+) -> None:
+    result = new(SLIDER_CRANK + answers + "\n\n\n")
+    line = SLIDER_CRANK.count("\n") + answers.count("\n") + 1
+    assert result.code == 2
+    assert f"line {line}" in result.err
+    assert message in result.err
+    assert not Path("bar.toml").exists()
 
 
 @pytest.mark.parametrize(("line", "answer", "message"), WRONG)

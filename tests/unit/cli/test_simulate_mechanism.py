@@ -69,6 +69,11 @@ def test_motions_and_forces_come_from_files(call: Callable[..., Any], tmp_path: 
         assert moved["motion_forces"]["a"]["last"] == pytest.approx(drive["tau"][-1, 0], abs=1e-6)
     driven = call("simulate", arm, "--qd0", "a=1", "--forces", tmp_path / "drive.csv", "--json")
     assert driven.document["final"]["q"]["b"] == pytest.approx(0.1, abs=1e-3)
+    state = ["--q0", tmp_path / "drive.npz", "--qd0", tmp_path / "drive.npz"]
+    again = call("simulate", arm, *state, "--forces", tmp_path / "drive.npz", "--json").document
+    assert again["final"]["q"] == pytest.approx(driven.document["final"]["q"], abs=1e-12)
+    wrong = call("simulate", BAR, "--q0", tmp_path / "drive.npz")
+    assert (wrong.code, "write the numbers: --q0 crank=0.4" in wrong.err) == (2, True)
     (tmp_path / "plain.csv").write_text("t,a\n0,0\n0.5,1\n1,2\n")
     plain = call("simulate", arm, "--motion", tmp_path / "plain.csv")
     assert "smoothing" in plain.err

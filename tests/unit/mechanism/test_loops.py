@@ -204,7 +204,7 @@ def test_points_may_name_parameters() -> None:
         ((None, "revolute", {"segment": 1}), "'axis' is missing"),
         ((None, "planar", {"segment": 1, "axis": "z"}), "'axis' is missing"),
         ((None, "revolute", {"segment": 1, "axis": [0, 0, 0]}, _axis()), "axis has no length"),
-        ((None, "revolute", {"segment": 1, "axis": "w"}, _axis()), "expected a list"),
+        ((None, "revolute", {"segment": 1, "axis": "w"}, _axis()), "'w' is not an axis"),
         ((None, "point", {"segment": 1, "axis": "z"}), "this kind has no axis"),
         ((None, "frame", {"segment": 1}, _axis()), "this kind has no axis"),
         ((None, "distance", {"segment": 1}), "'length' is missing"),

@@ -12,8 +12,9 @@ w        1 for entries of q and for the parameter, 0 for forces and states, whic
     branch point     det [B; v] changes its sign: another path of equilibria goes through it
 
 Multipliers of rows that follow from others are those of least norm: with an orthonormal basis Y of
-what the rows can do, s = Y s' and Y^T r = 0 leave as many equations as unknowns, and the sign of
-the determinant does not depend on the choice of Y.
+what the rows can do, s = Y s' and Y^T r = 0 leave as many equations as unknowns. Y is found for r
+and for s apart, each in its unit, with the same orientation: so the sign of the determinant does
+not depend on the choice.
 """
 
 from __future__ import annotations
@@ -86,6 +87,9 @@ class PathSystem:
         first = sizes["q"] + sizes["x"]
         forces = np.linalg.svd(slopes[balance, first : first + count])[2][: self.rank].T
         binding = np.linalg.svd(slopes[rows, : sizes["q"]])[0][:, : self.rank]
+        # Both are bases of what the rows can do, in two units; they shall have one orientation.
+        if np.linalg.slogdet(binding.T @ forces)[0] < 0:
+            binding[:, 0] *= -1
         n = slopes.shape[1]
         into = np.zeros((n, n - count + self.rank))
         into[:first, :first] = np.eye(first)

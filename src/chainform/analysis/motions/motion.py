@@ -115,7 +115,10 @@ def with_values(
 
 
 def _states(motion: object, t: Any) -> PrescribedMotion | None:
-    """Return the states of a run, a result or the file of one; None for anything else."""
+    """Return the states of a run, a result or the file of one, at some of its times or at all.
+
+    None stands for anything else.
+    """
     if isinstance(motion, str | PathLike):
         path = motion_file(cast("str", motion))
         if path.suffix.lower() == ".csv" and not is_run_file(path):
@@ -124,15 +127,37 @@ def _states(motion: object, t: Any) -> PrescribedMotion | None:
     if isinstance(motion, StoredRun):
         motion = load_result(motion)
     if isinstance(motion, Result):
-        motion = _of_result(motion)
+        return _of_result(motion, t)
     if isinstance(motion, Run):
         motion = PrescribedMotion(motion.t, motion.q, motion.qd, motion.qdd)
     if not isinstance(motion, PrescribedMotion):
         return None
-    if t is not None and not np.array_equal(finite_array("t", t), motion.t):
-        remedy = "leave out t: the states are known at their own times only"
-        raise RunError("the motion has other times", element="t", remedy=remedy)
-    return motion
+    rows, states = _rows(motion.t, t), (motion.t, motion.q, motion.qd, motion.qdd)
+    if isinstance(rows, slice) or len(set(map(len, states))) > 1:
+        return motion
+    at, q, qd, qdd = (np.asarray(x)[rows] for x in states)
+    return PrescribedMotion(at, q, qd, qdd, motion.notes)
+
+
+SAME_TIME = 1e-12
+"""Times are the same that differ by less, against the largest."""
+
+
+def _rows(own: Array, t: Any) -> Any:
+    """Return the rows of times t (s) among those at which states are known: all without t."""
+    if t is None or np.array_equal(times := finite_array("t", t), own):
+        return slice(None)
+    _refuse_no_times(times)
+    own = finite_array("t", own)
+    if own.ndim == times.ndim == 1 and len(own):
+        order = np.argsort(own, kind="stable")
+        after = np.clip(np.searchsorted(own, times, sorter=order), 0, len(own) - 1)
+        both = order[np.stack([after, np.maximum(after - 1, 0)])]
+        rows = both[np.argmin(np.abs(own[both] - times), axis=0), np.arange(len(times))]
+        if (np.abs(own[rows] - times) <= SAME_TIME * np.abs(own).max()).all():
+            return rows
+    remedy = "leave out t, or give some of its own times: states are known there only"
+    raise RunError("the motion has other times", element="t", remedy=remedy)
 
 
 def _checked(mechanism: Mechanism, motion: PrescribedMotion) -> PrescribedMotion:
@@ -165,8 +190,11 @@ def one_row(motion: PrescribedMotion) -> PrescribedMotion:
     return PrescribedMotion(np.atleast_1d(motion.t), q, qd, qdd, motion.notes)
 
 
-def _of_result(result: Result) -> PrescribedMotion:
-    """Return the motion that a task found; others and those without rates are refused."""
+def _of_result(result: Result, times: Any) -> PrescribedMotion:
+    """Return the motion that a task found at times (s), or at all of its own.
+
+    Other results are refused, and times at which there are no rates.
+    """
     if result.rows != "t":
         many = result.rows == "branch" and "t" in result.arrays
         message = f"the result of {result.task} is {'several motions' if many else 'no motion'}"
@@ -174,14 +202,17 @@ def _of_result(result: Result) -> PrescribedMotion:
         remedy = follow if many else "take a result whose rows are times"
         raise RunError(message, element="motion", remedy=remedy)
     missing = [name for name in ("qd", "qdd") if name not in result.arrays]
-    parts = [result.arrays[name] for name in ("t", "q", "qd", "qdd") if name not in missing]
-    wrong = ~np.all([np.isfinite(part.reshape(len(result), -1)).all(1) for part in parts], axis=0)
+    rows = _rows(result.arrays["t"], times)
+    parts = [result.arrays[name][rows] for name in ("t", "q", "qd", "qdd") if name not in missing]
+    wrong = ~np.all([np.isfinite(part.reshape(len(part), -1)).all(1) for part in parts], axis=0)
     if missing or wrong.any():
-        when = "" if missing else f" at t = {result['t'][int(np.argmax(wrong))]:.6g} s"
+        when = "" if missing else f" at t = {parts[0][int(np.argmax(wrong))]:.6g} s"
         names = {"qd": "rates", "qdd": "accelerations"}
         what = names[missing[0]] if missing else "rates or accelerations"
         message = f"the result of {result.task} has no {what}{when}"
-        remedy = "its report says where and why; take times or a method that give them"
+        remedy = "its report says where and why; " + (
+            "choose a method that gives them" if missing else "give times t at which it has them"
+        )
         raise RunError(message, element="motion", remedy=remedy)
     t, q, qd, qdd = parts
     return PrescribedMotion(t, q, qd, qdd, result.report)

@@ -129,7 +129,12 @@ def _result(
         lines.append("rates are left out: the motion of the spring takes up what is free")
     if freedoms and problem.search.limits:
         lines += _limit_lines(problem, q[reached])
-    stretches = stretches_of(follower, path)
+    stretches: list[Stretch] | None = None
+    with problem.watch:
+        stretches = stretches_of(follower, path)
+    if stretches is None:
+        stretches = []
+        lines.append("places out of reach and singular ones were not looked for")
     facts = {
         "branches": count,
         "times": len(times),

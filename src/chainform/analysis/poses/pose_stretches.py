@@ -6,7 +6,7 @@ samples by the smallest singular value of J, so that both are as exact as the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,11 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 PARTS = ("x", "y", "z", "turn x", "turn y", "turn z")
 SHOWN = 0.3
 """Components of a direction that are smaller are left out of its words."""
+LIMITS = "out of reach within the limits"
+REASONS = ("the branch ends here, and another one reaches the target", LIMITS, "out of reach")
+"""Why a branch is not at its target: the branch alone, limits, or the reach."""
+LOOKED = 100
+"""The most samples of a stretch of which the reason is looked for."""
 
 
 @dataclass(frozen=True)
@@ -67,57 +72,100 @@ def runs(mask: Mask) -> Iterator[tuple[int, int]]:
 
 
 def _unreachable(follower: PathFollower, path: PosePath, branch: int) -> Iterator[Stretch]:
+    """Yield the stretches that a branch does not reach, divided where the reason changes."""
     times, q = follower.targets.times, path.q[branch]
     distance, angle = follower.equations.errors(q, follower.targets.goals)
+    turns = any(3 in rows for _, rows in follower.equations.rows)
     for first, last in runs(~path.reached[branch]):
-        worst = first + int(
-            np.argmax((distance / follower.equations.size + angle)[first : last + 1])
-        )
         start, end = float(times[first]), float(times[last])
         if first > 0:
             start = _border(follower, q[first - 1], float(times[first - 1]), start)
         if last + 1 < len(times):
             end = _border(follower, q[last + 1], float(times[last + 1]), end)
-        left = f"{distance[worst]:.3g} m"
-        if any(3 in rows for _, rows in follower.equations.rows):
-            left += f" and {angle[worst]:.3g} rad"
-        reason = _reason(follower, q[worst], float(times[worst]))
-        text = f"{_place(start, end)}: {reason}; the nearest pose is off by up to {left}, at t = "
-        yield Stretch(
-            "unreachable",
-            branch,
-            start,
-            end,
-            float(distance[worst]),
-            float(angle[worst]),
-            f"{text}{times[worst]:.6g}",
-        )
+        for reason, near, since, until in _parts(follower, q, (first, last), (start, end)):
+            miss = distance[near] / follower.equations.size + angle[near]
+            worst = int(near[np.argmax(miss)])
+            left = f"{distance[worst]:.3g} m" + (f" and {angle[worst]:.3g} rad" if turns else "")
+            near_by = f"the nearest pose is off by up to {left}, at t = {times[worst]:.6g}"
+            if miss.max() <= follower.search.tolerance:
+                near_by = "the poses there are those of the other one"
+            if reason == LIMITS:
+                reason += _limits(follower.equations, q[worst])
+            text = f"{_place(since, until)}: {reason}; {near_by}"
+            amount = float(distance[worst]), float(angle[worst])
+            yield Stretch("unreachable", branch, since, until, *amount, text)
+
+
+def _parts(
+    follower: PathFollower, q: Array, samples: tuple[int, int], span: tuple[float, float]
+) -> Iterator[tuple[str, NDArray[np.intp], float, float]]:
+    """Yield the parts of a stretch: reason, samples, start and end (s)."""
+    times, (first, last) = follower.targets.times, samples
+    places = np.unique(np.linspace(first, last, min(last - first + 1, LOOKED)).astype(np.intp))
+    reasons, poses = _reasons(follower, q, places)
+    changes: list[int] = [*np.flatnonzero(np.diff(reasons)).tolist(), len(places) - 1]
+    begin, start = first, span[0]
+    for k in changes:
+        stop, end = last, span[1]
+        if k + 1 < len(places):
+            pair = slice(k, k + 2)
+            end = _change(follower, places[pair], reasons[pair], poses[pair])
+            stop = int(np.searchsorted(times, end, side="right")) - 1
+            stop = int(np.clip(stop, places[k], places[k + 1] - 1))
+        yield REASONS[int(reasons[k])], np.arange(begin, stop + 1), start, end
+        begin, start = stop + 1, end
+
+
+def _reasons(
+    follower: PathFollower, q: Array, places: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Array]:
+    """Return why the branch is not at its targets, by places in REASONS, and other poses."""
+    search, goals, poses = follower.search, follower.targets.goals.take(places), q[places].copy()
+    reasons = np.full(len(places), len(REASONS) - 1)
+    for reason, way in enumerate((search, search.without_limits())):
+        left = np.flatnonzero(reasons == len(REASONS) - 1)
+        if len(left) and (search.limits or way is search):
+            found = way.solve(goals.take(left), poses[left])
+            reasons[left[found.reached]] = reason
+            poses[left[found.reached]] = found.q[found.reached]
+    return reasons, poses
+
+
+def _change(
+    follower: PathFollower, places: NDArray[np.intp], reasons: NDArray[np.intp], poses: Array
+) -> float:
+    """Return the time between two places at which one reason takes the place of another."""
+    good, bad = (0, 1) if reasons[0] < reasons[1] else (1, 0)
+    search = follower.search if reasons[good] == 0 else follower.search.without_limits()
+    inside, outside = (float(follower.targets.times[places[k]]) for k in (good, bad))
+
+    def reach(t: float, pose: Array) -> tuple[Array, Mask]:
+        found = search.solve(follower.targets.at(np.array([t])), pose)
+        return found.q, found.reached
+
+    return _last(poses[good], inside, outside, reach)
 
 
 def _border(follower: PathFollower, q: Array, good: float, bad: float) -> float:
     """Return the last time, from a good one towards a bad one, at which the branch reaches."""
-    pose, first = q[np.newaxis], good
+    return _last(q, good, bad, lambda t, pose: follower.at(t, pose, STEPS))
+
+
+def _last(
+    q: Array, good: float, bad: float, reach: Callable[[float, Array], tuple[Array, Mask]]
+) -> float:
+    """Return the last time, from a good one towards a bad one, at which a target is reached."""
+    pose, size = q[np.newaxis], abs(good) + abs(bad)
     for _ in range(BISECTIONS):
         middle = (good + bad) / 2
-        if abs(bad - good) <= 1e-12 * (abs(first) + abs(bad)):
+        if abs(bad - good) <= 1e-12 * size:
             break
-        found, reached = follower.at(middle, pose, STEPS)
+        found, reached = reach(middle, pose)
         if reached[0]:
             good, pose = middle, found
         else:
             bad = middle
     return good
-
-
-def _reason(follower: PathFollower, q: Array, t: float) -> str:
-    """Return why a pose is not at its target: the reach, limits, or the branch alone."""
-    search, goal = follower.search, follower.targets.at(np.array([t]))
-    if search.solve(goal, q[np.newaxis]).reached[0]:
-        return "the branch ends here, and another one reaches the target"
-    free = search.without_limits()
-    if search.limits and free.solve(goal, q[np.newaxis]).reached[0]:
-        return f"out of reach within the limits{_limits(search.equations, q)}"
-    return "out of reach"
 
 
 def _limits(equations: PoseEquations, q: Array) -> str:

@@ -90,7 +90,10 @@ class Result(Displayed):
         return found
 
     def table(self, names: Sequence[str] | None = None) -> str:
-        """Return a table as text: some columns, or those that are named, of some rows."""
+        """Return a table as text: some columns, or those that are named.
+
+        Of many rows some are shown, evenly from first to last, and a line below tells how many.
+        """
         columns = self.columns(names)
         if names is None:
             columns = dict(list(columns.items())[:WIDEST])
@@ -98,11 +101,13 @@ class Result(Displayed):
         picked = chosen[chosen < len(self)]
         texts = [[name, *(f"{column[k]:.6g}" for k in picked)] for name, column in columns.items()]
         widths = [max(map(len, column)) for column in texts]
-        lines = zip(*texts, strict=True)
-        return "\n".join(
+        lines = [
             "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
-            for line in lines
-        )
+            for line in zip(*texts, strict=True)
+        ]
+        if len(picked) < len(self):
+            lines.append(f"{len(picked)} of {len(self)} rows")
+        return "\n".join(lines)
 
     # --- files and stores -------------------------------------------------------------------
 

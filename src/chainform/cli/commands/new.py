@@ -9,29 +9,48 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 from chainform.cli.command import Command
 from chainform.cli.commands.check import mechanism_report
-from chainform.cli.dialogue import Dialogue, EndOfAnswersError, Question
+from chainform.cli.dialogue import (
+    VECTOR,
+    Dialogue,
+    EndOfAnswersError,
+    Question,
+    chosen,
+    direction,
+    directions,
+    inertia,
+    vector,
+)
 from chainform.cli.files import target_of, write_file
 from chainform.cli.printing import Page, Report, tell
 from chainform.errors import Error, ReadError
 from chainform.given import Given, counted
-from chainform.mechanism import JOINTS, Mechanism
+from chainform.mechanism import JOINTS, LOOP_ROWS, LOOP_WORDS, Mechanism
 from chainform.readers import native_toml, read
 
 Table = dict[str, Any]
 GROUND = "ground"
-VECTOR = "three numbers, with commas or spaces between them; expressions of parameters, as l/2"
 DIRECTIONS = {
     "axis": Question("  axis", "z", f"in the axes of the body: x, y, z, -x ..., or {VECTOR}"),
     "axes": Question("  axes", "x y", "two of x, y, z, in the axes of the body"),
 }
+AXES: dict[str, Callable[[str], Any]] = {"axis": direction, "axes": directions}
 JOINT_HELP = "revolute turns about an axis, prismatic slides along it, fixed does not move;\n" + (
     "others: " + ", ".join(list(JOINTS)[3:])
 )
+
+
+LOOP_HELP = (
+    "the joint by which the two bodies meet: point or spherical, a ball; revolute, a pin;\n"
+    "prismatic, a slide that does not turn; cylindrical, one that turns; universal, a cross;\n"
+    "planar, a plane on a plane; distance, a thin rod; frame, a weld"
+)
+LENGTH = Question("  length", None, "the distance of the two points, m, such as 0.5 or l")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -133,6 +152,32 @@ def _with(tables: list[Table], more: Mapping[str, Any] | None) -> list[Table]:
     return tables if more is None else [*tables, dict(more)]
 
 
+@dataclass(frozen=True, slots=True)
+class LoopEnd:
+    """One end of a loop whose other fields are known: its name, and the usual answers."""
+
+    name: str
+    loop: Table
+    body: str
+    axis: str
+
+    @property
+    def questions(self) -> list[tuple[str, Question, Callable[[str], Any]]]:
+        """What to ask for next to the body; a rotation where the frames must be parallel."""
+        text = f"in the axes of the body, m: {VECTOR}"
+        more: list[tuple[str, Question, Callable[[str], Any]]] = [
+            ("point", Question(f"  {self.name} point", "0 0 0", text), vector)
+        ]
+        rows = LOOP_ROWS["point" if self.loop["kind"] == "spherical" else self.loop["kind"]]
+        if rows.angular == ("x", "y", "z"):
+            text = "of the end against its body: roll, pitch, yaw, rad, as 0 0 pi/2"
+            more.append(("rpy", Question(f"  {self.name} rotation", "0 0 0", text), vector))
+        if rows.has_axes:
+            text = f"in the axes of the end: x, y, z, -x ..., or {VECTOR}"
+            more.append(("axis", Question(f"  {self.name} axis", self.axis, text), direction))
+        return more
+
+
 # --- questions ----------------------------------------------------------------------------------
 
 
@@ -225,14 +270,14 @@ class Questions:
             kind = chosen(text, tuple(JOINTS), "kind of joint")
             field = JOINTS[kind][1] or ""
             usual = DIRECTIONS.get(field)
-            direction = {} if usual is None else {field: directions(usual.default or "")}
+            direction = {} if usual is None else {field: AXES[field](usual.default or "")}
             self.draft.build(segment={**table, "joint": kind, **direction})
             return kind
 
         table["joint"] = self.dialogue.ask(Question("  joint", "revolute", JOINT_HELP), check)
         field = JOINTS[table["joint"]][1]
         if field in DIRECTIONS:
-            self._ask("segment", table, field, DIRECTIONS[field], directions)
+            self._ask("segment", table, field, DIRECTIONS[field], AXES[field])
 
     def frame(self) -> bool:
         """Ask for a frame; tell whether there was one."""
@@ -254,13 +299,17 @@ class Questions:
         name = self.dialogue.ask(question, self._free_name)
         if not name:
             return False
-        kinds, text = ("point", "frame"), "point: two points coincide; frame: axes as well"
         kind = self.dialogue.ask(
-            Question("  kind", "point", text), lambda t: chosen(t, kinds, "kind of loop")
+            Question("  kind", "point", LOOP_HELP), lambda t: chosen(t, LOOP_WORDS, "kind of loop")
         )
-        closing = self._end("closing", self.draft.places[-2])
-        table: Table = {"name": name, "kind": kind, "closing": closing}
-        table["target"] = self._end("target", GROUND, table)
+        table: Table = {"name": name, "kind": kind}
+        if kind == "distance":
+            table["length"] = self.dialogue.ask(LENGTH, self._length)
+        places = self.draft.places
+        table["closing"] = self._end(LoopEnd("closing", table, places[-2], "z"), places)
+        axis = table["closing"].get("axis", "z")
+        usual = axis if isinstance(axis, str) else " ".join(axis)
+        table["target"] = self._end(LoopEnd("target", table, GROUND, usual), places)
         return self._added(self.draft.loops, table)
 
     def _free_name(self, text: str) -> str:
@@ -268,21 +317,37 @@ class Questions:
             raise ReadError(f"two loops are named {text[:60]!r}", remedy="choose another name")
         return text
 
-    def _end(self, which: str, default: str, loop: Table | None = None) -> Table:
-        """Ask for an end of a loop; with its other end the loop is built."""
-        places = self.draft.places
-        question = Question(f"  {which} body", default, ", ".join(places))
+    def _length(self, text: str) -> str:
+        """Return the distance of the two points of a loop: one that closes has it."""
+        tip = {"segment": GROUND, "point": [text, 0, 0]}
+        loop = {"name": "length", "kind": "distance", "closing": tip, "length": text}
+        self.draft.build(loop=loop)
+        return text
+
+    def _end(self, end: LoopEnd, places: Sequence[str]) -> Table:
+        """Ask for an end of a loop; with the other end the loop is built."""
+        question = Question(f"  {end.name} body", end.body, ", ".join(places))
         body = self.dialogue.ask(question, lambda text: chosen(text, places, "body"))
+        table: Table = {"segment": body}
+        for field, question, parse in end.questions:
 
-        def check(text: str) -> Table:
-            end = {"segment": body, "point": vector(text)}
-            self.draft.build(frame={"name": "point of a loop", **end})
-            if loop is not None:
-                self.draft.build(loop={**loop, which: end})
-            return end
+            def check(text: str, field: str = field, parse: Callable[[str], Any] = parse) -> Any:
+                value = parse(text)
+                self._check_end(end, {**table, field: value}, last=end.questions[-1][0] == field)
+                return value
 
-        text = f"in the axes of the body, m: {VECTOR}"
-        return self.dialogue.ask(Question(f"  {which} point", "0 0 0", text), check)
+            table[field] = self.dialogue.ask(question, check)
+        return table
+
+    def _check_end(self, end: LoopEnd, table: Table, *, last: bool) -> None:
+        """Refuse a point, a rotation or an axis that is none; the last field ends the loop."""
+        place = {key: value for key, value in table.items() if key != "axis"}
+        self.draft.build(frame={"name": "end of a loop", **place})
+        if "axis" in table:
+            joint = {"type": "revolute", "name": "axis of a loop", "axis": table["axis"]}
+            self.draft.build(segment={"name": "end of a loop", "parent": GROUND, "joint": joint})
+        if last and "closing" in end.loop:
+            self.draft.build(loop={**end.loop, end.name: table})
 
     def _named(self, kind: str, table: Table, question: Question, *, can_end: bool = True) -> bool:
         """Ask for the name of a part; tell whether it has one."""
@@ -312,42 +377,6 @@ class Questions:
         if table is not None:
             tables.append(table)
         return table is not None
-
-
-# --- answers ------------------------------------------------------------------------------------
-
-
-def chosen(text: str, choices: Sequence[str], what: str) -> str:
-    """Return one of the choices, which `what` names in an error."""
-    return Given(text, "").choice(tuple(choices), what)
-
-
-def parts(text: str) -> list[str]:
-    """Return what stands between commas, or between spaces where there are none."""
-    return [part.strip() for part in text.split(",")] if "," in text else text.split()
-
-
-def vector(text: str) -> list[str]:
-    """Return three numbers as they were written."""
-    found = parts(text)
-    if len(found) != 3:
-        raise ReadError(f"{text[:60]!r} is not three numbers", remedy="write 0 0 0.5")
-    return found
-
-
-def directions(text: str) -> str | list[str]:
-    """Return an axis or several: x, -z, three numbers, or two axes."""
-    found = parts(text)
-    return found[0] if len(found) == 1 else found
-
-
-def inertia(text: str) -> dict[str, str]:
-    """Return moments of inertia by the names of their axes."""
-    found, names = parts(text), ("xx", "yy", "zz", "xy", "xz", "yz")
-    if len(found) not in (3, 6):
-        message = f"{text[:60]!r} is not three or six numbers"
-        raise ReadError(message, remedy="write xx yy zz, or xx yy zz xy xz yz")
-    return dict(zip(names, found, strict=False))
 
 
 COMMAND = Command(

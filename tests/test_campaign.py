@@ -22,10 +22,9 @@ from chainform.model import Model
 from chainform.readers import read_text
 from chainform.runtime import Program
 from chainform.simulation import run as runs
+from chainform.verification.reference.drives import by_drives
 from chainform.verification.reference.dynamics import BodyState, UnsureError, solved
-from chainform.verification.reference.events import events_of
 from chainform.verification.reference.expressions import Jet, law
-from chainform.verification.reference.inverse import by_drives
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.motions import Mover
 from chainform.verification.reference.quantities import StateAnswer
@@ -35,6 +34,7 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
+from tools.campaign.events import events_of
 from tools.campaign.paths import (
     PATHS,
     applies,

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from chainform.verification.reference.drives import inner_states
+from chainform.verification.reference.drives import inner_states, needed
 from chainform.verification.reference.dynamics import UnsureError
-from chainform.verification.reference.inverse import needed
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.motions import Mover
 from chainform.verification.reference.quantities import StateAnswer

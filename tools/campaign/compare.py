@@ -13,11 +13,11 @@ import numpy as np
 
 from chainform.verification.reference import motions
 from chainform.verification.reference.dynamics import BodyState, UnsureError
-from chainform.verification.reference.events import events_of
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.quantities import StateAnswer
 from tools.campaign.answers import answer, with_law
 from tools.campaign.edits import bare
+from tools.campaign.events import events_of
 from tools.campaign.paths import Path
 from tools.campaign.paths.statics import Given, Results
 from tools.campaign.reasons import is_legitimate, is_lost, product_error, reason_of

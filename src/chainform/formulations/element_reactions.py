@@ -102,7 +102,7 @@ class ElementReactions:
         self._refuse_bonds(name, joint)
         force, moment = self.carried(joint)
         for place in self.tree.path(joint, name):
-            force, moment = self._kept(self.tree.places[place].into(force, moment))
+            force, moment = self._stored(self.tree.places[place].into(force, moment))
         rotation = self.frames.rotation(name)
         if axes != "local":
             force = self.builder.keep_vector(apply(rotation, force))
@@ -110,7 +110,7 @@ class ElementReactions:
             moment = self.builder.keep_vector(apply(rotation, moment))
         return [*force, *moment]
 
-    def _kept(self, wrench: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    def _stored(self, wrench: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         return self.builder.keep_vector(wrench[0]), self.builder.keep_vector(wrench[1])
 
     def carried(self, place: int) -> tuple[Vector, Vector]:
@@ -119,9 +119,9 @@ class ElementReactions:
             if index not in self._carried:
                 force, moment = self._own.get(index, (self.frames.none, self.frames.none))
                 for child in self.tree.children[index]:
-                    outer = self._kept(self.tree.places[child].back(*self._carried[child]))
+                    outer = self._stored(self.tree.places[child].back(*self._carried[child]))
                     force, moment = add(force, outer[0]), add(moment, outer[1])
-                self._carried[index] = self._kept((force, moment))
+                self._carried[index] = self._stored((force, moment))
         return self._carried[place]
 
     # --- inertia and loads of each frame ------------------------------------------------
@@ -132,7 +132,7 @@ class ElementReactions:
         totals: dict[int, tuple[Vector, Vector]] = {}
         for place, force, moment in (*self._bodies(), *self._loads()):
             before = totals.get(place, (self.frames.none, self.frames.none))
-            totals[place] = self._kept((add(before[0], force), add(before[1], moment)))
+            totals[place] = self._stored((add(before[0], force), add(before[1], moment)))
         return totals
 
     def _bodies(self) -> Iterator[tuple[int, Vector, Vector]]:

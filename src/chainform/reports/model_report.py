@@ -41,8 +41,7 @@ from chainform.reports.mechanism_blocks import (
     picture_blocks,
     topology_blocks,
 )
-from chainform.reports.pdf import compiled
-from chainform.reports.tex import document_tex
+from chainform.reports.tex import compiled, document_tex
 from chainform.search import path_of
 from chainform.verification import Check, verify
 from chainform.version import VERSION

@@ -133,14 +133,14 @@ def verify(  # noqa: PLR0913, a front door
     """
     count = Given(states, "states", raises=ReadError).whole(1, MOST_STATES)
     first = Given(seed, "seed", raises=ReadError).whole(0)
-    is_kept = argument("save", save).flag()
+    is_saved = argument("save", save).flag()
     _check_arguments(store, observe)
     work = _work(subject, outputs, store, options)
     chosen = _kinds(only, work.kinds)
     given = {} if work.kinds == tuple(OF_MOTION) else {"seed": first, "states": count}
     work = replace(work, kinds=chosen, options=given)
     certificate = _certificate(work, first, observe)
-    if is_kept and work.content and work.store is not None:
+    if is_saved and work.content and work.store is not None:
         assert isinstance(work.subject, Model)
         save_certificate(certificate, work.store, str(work.subject.origin))
     return certificate

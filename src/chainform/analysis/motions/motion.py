@@ -85,10 +85,14 @@ def motion_of(
     return _motion_by_sources(mechanism, sources, times, values, (start, wanted, watch))
 
 
-def _check_times(mechanism: Mechanism, t: Array) -> None:
-    """Refuse no times, and more than there is room for; matrices take nv^2 numbers for each."""
+def _refuse_no_times(t: Array) -> None:
     if not t.size:
         raise RunError("there are no times", element="t", remedy="give at least one")
+
+
+def _check_times(mechanism: Mechanism, t: Array) -> None:
+    """Refuse no times, and more than there is room for; matrices take nv^2 numbers for each."""
+    _refuse_no_times(t)
     most = MOST_NUMBERS // (mechanism.nv + 5) ** 2
     if t.size > most:
         remedy = f"give at most {most} for {mechanism.name}; take more in parts"

@@ -153,7 +153,7 @@ def _with(tables: list[Table], more: Mapping[str, Any] | None) -> list[Table]:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopEnd:
+class LoopAttachment:
     """One end of a loop whose other fields are known: its name, and the usual answers."""
 
     name: str
@@ -306,10 +306,10 @@ class Questions:
         if kind == "distance":
             table["length"] = self.dialogue.ask(LENGTH, self._length)
         places = self.draft.places
-        table["closing"] = self._end(LoopEnd("closing", table, places[-2], "z"), places)
+        table["closing"] = self._end(LoopAttachment("closing", table, places[-2], "z"), places)
         axis = table["closing"].get("axis", "z")
         usual = axis if isinstance(axis, str) else " ".join(axis)
-        table["target"] = self._end(LoopEnd("target", table, GROUND, usual), places)
+        table["target"] = self._end(LoopAttachment("target", table, GROUND, usual), places)
         return self._added(self.draft.loops, table)
 
     def _free_name(self, text: str) -> str:
@@ -324,7 +324,7 @@ class Questions:
         self.draft.build(loop=loop)
         return text
 
-    def _end(self, end: LoopEnd, places: Sequence[str]) -> Table:
+    def _end(self, end: LoopAttachment, places: Sequence[str]) -> Table:
         """Ask for an end of a loop; with the other end the loop is built."""
         question = Question(f"  {end.name} body", end.body, ", ".join(places))
         body = self.dialogue.ask(question, lambda text: chosen(text, places, "body"))
@@ -339,7 +339,7 @@ class Questions:
             table[field] = self.dialogue.ask(question, check)
         return table
 
-    def _check_end(self, end: LoopEnd, table: Table, *, last: bool) -> None:
+    def _check_end(self, end: LoopAttachment, table: Table, *, last: bool) -> None:
         """Refuse a point, a rotation or an axis that is none; the last field ends the loop."""
         place = {key: value for key, value in table.items() if key != "axis"}
         self.draft.build(frame={"name": "end of a loop", **place})

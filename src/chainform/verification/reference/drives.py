@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from chainform.verification.reference.bodies import Array, Table
-from chainform.verification.reference.dynamics import BodyState, ConstrainedAccelerations
+from chainform.verification.reference.dynamics import (
+    BodyState,
+    ConstrainedAccelerations,
+    UnsureError,
+    inverse,
+    ranks,
+)
 from chainform.verification.reference.expressions import Jet, law, number
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.loops import Rows
@@ -225,3 +231,32 @@ class Feedback:
         u = np.array(u) - np.array(self.table["K"], dtype=np.float64) @ np.concatenate([q, qd])
         bounded = [_limited(float(x), self.table.get("limit")) for x in u]
         return dict(zip(self.table["joints"], bounded, strict=True))
+
+
+# --- forces that a motion needs: W = S x + J^T s, solved on the null space of the rows J ----------
+
+
+def needed(state: BodyState, qdd: Array, S: Array) -> tuple[Array, Array]:
+    """Return the forces x of least squares, then of least norm, and the multipliers s."""
+    W, J = state.effort(qdd), state.rows.J
+    rank, vectors = ranks(J)
+    N = vectors[rank:].T
+    inner = N.T @ S
+    ranks(inner)
+    if len(inner) and np.abs(inner).max() < 1e-6:
+        raise UnsureError("the forces do nearly nothing")
+    x = inverse(inner) @ N.T @ W
+    return x, inverse(J).T @ (W - S @ x)
+
+
+def by_drives(state: BodyState, qdd: Array, every: int) -> tuple[Array, Array]:
+    """Return drives of every first, second ... rate, zero for the others, and multipliers."""
+    S = np.eye(state.system.nv)[:, ::every]
+    x, s = needed(state, qdd, S)
+    return S @ x, s
+
+
+def at_point(state: BodyState, segment: str) -> Array:
+    """Return what forces along x, y, z at the origin of a segment do on the coordinates."""
+    number = state.system.number_of(segment)
+    return state.motion.J[6 * number : 6 * number + 3].T

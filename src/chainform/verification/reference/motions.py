@@ -17,13 +17,13 @@ from chainform.verification.reference.bodies import Array, Table, from_quaternio
 from chainform.verification.reference.drives import (
     Control,
     Feedback,
+    at_point,
     driven,
     motor_inertia,
     own_states,
 )
 from chainform.verification.reference.dynamics import BodyState, UnsureError, solved
 from chainform.verification.reference.expressions import law
-from chainform.verification.reference.inverse import at_point
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.loops import Rows
 

@@ -12,13 +12,15 @@ import numpy as np
 from chainform.verification.reference import centroid
 from chainform.verification.reference.bodies import Array, Table, shift, times
 from chainform.verification.reference.drives import (
+    at_point,
+    by_drives,
     complete_model,
     drive_efforts,
     driven,
     inner_states,
+    needed,
 )
 from chainform.verification.reference.dynamics import BodyState, ConstrainedAccelerations
-from chainform.verification.reference.inverse import at_point, by_drives, needed
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.motions import position_rates
 

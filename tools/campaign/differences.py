@@ -183,13 +183,14 @@ def small_motions(
 def _difference(value: Callable[[float], Array]) -> Array:
     """Return the derivative at zero by central differences of sixth order.
 
-    Near singular positions those of fourth order tell another value: there it is unsure.
+    Near singular positions, and at kinks of a slope such as that of v |v|, those of fourth order
+    tell another value: there it is unsure.
     """
     h = 1e-4
     near, far, farthest = (value(k * h) - value(-k * h) for k in (1, 2, 3))
     fourth = (8 * near - far) / (12 * h)
     sixth = (45 * near - 9 * far + farthest) / (60 * h)
-    if np.abs(sixth - fourth).max(initial=0.0) > 1e-6 * (1 + np.abs(sixth).max(initial=0.0)):
+    if np.abs(sixth - fourth).max(initial=0.0) > 1e-8 * (1 + np.abs(sixth).max(initial=0.0)):
         raise UnsureError("the motion bends too much for differences")
     return sixth
 

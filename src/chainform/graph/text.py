@@ -38,7 +38,6 @@ from chainform.graph.types import (
 )
 from chainform.graph.verification import GraphError
 
-
 MOST_BITS = 14_000
 """Bits of the largest number that is written; Python refuses those of more than 4300 digits."""
 

@@ -315,6 +315,10 @@ def _of_accelerations(notation: Notation) -> Notation:
 
 
 def _letters(notation: Notation, names: Sequence[str], options: FormulaOptions) -> Letters:
+    known = list(FormulaOptions.__annotations__)
+    for name in options:
+        if name not in known:
+            raise argument("formula", name).unknown("option", known)
     trig = argument("trig", options.get("trig", "full")).choice(TRIG_FORMS)
     accelerations = [name for name in names if name.startswith("qdd")]
     if accelerations and all(name.startswith("qdd_") for name in accelerations):

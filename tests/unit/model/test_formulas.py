@@ -232,11 +232,17 @@ def test_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"trig": "none"}, "trig"), ({"width": 3}, "width"), ({"environment": "gather"}, "environ")],
+    [
+        ({"trig": "none"}, "trig"),
+        ({"width": 3}, "width"),
+        ({"environment": "gather"}, "environ"),
+        ({"symbol": {"theta1": "x"}}, "did you mean 'symbols'"),
+    ],
 )
 def test_wrong_options(options: Any, message: str) -> None:
-    with pytest.raises(Error, match=message):
-        pendulum()["H"].latex(**options)
+    for made in (pendulum()["H"], pendulum()["H"].expand()):
+        with pytest.raises(Error, match=message):
+            made.latex(**options)
 
 
 def test_symbols_in_files() -> None:

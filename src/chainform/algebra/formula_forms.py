@@ -98,7 +98,9 @@ class _Writer:
     def _formula(self, v: int, angles: str | None, *, brackets: bool) -> Expansion:
         whole = self.whole.within(v, None)
         forms = [whole] if angles != "collected" else list[Expansion]()
-        split = None if v in self.split.refused else self.split.within(v, None)
+        split: Expansion | None = None
+        with suppress(RunError):
+            split = self.split.within(v, None)
         starts = [form for form in (whole, split) if form is not None and len(form) <= MOST_FOLDED]
         starts = self._in_reach(starts, FOLDED_TO, v)
         if angles != "kept" and starts:

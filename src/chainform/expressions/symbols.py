@@ -229,8 +229,8 @@ def plain_symbol(name: str) -> Symbol:
 
 
 def is_short(symbol: Symbol) -> bool:
-    """Whether a symbol begins with one letter, as those of textbooks do."""
-    return len(symbol.base.text) == 1 and not symbol.base.upright
+    """Whether a symbol begins with one letter, as those of textbooks do; a digit is a number."""
+    return len(symbol.base.text) == 1 and symbol.base.text.isalpha() and not symbol.base.upright
 
 
 def _lettered(word: str) -> Symbol:

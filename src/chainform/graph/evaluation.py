@@ -154,7 +154,13 @@ def sympy_expressions(
     }
     if time:
         inputs |= _functions_of_time(graph, arithmetic.sympy)
-    results = evaluate_variables(graph, inputs, arithmetic, variables)
+    try:
+        results = evaluate_variables(graph, inputs, arithmetic, variables)
+    except RecursionError:
+        raise RunError(
+            "the formulas are nested deeper than SymPy can follow",
+            remedy="take the intermediate results as well: emit('sympy')",
+        ) from None
     return [results[int(v)] for v in variables]
 
 

@@ -26,6 +26,7 @@ from chainform.graph.expansion import (
     by_name,
     expansion_text,
     limit_of,
+    written_size,
 )
 from chainform.graph.types import CALLS, Graph, Kind, Term
 
@@ -71,9 +72,9 @@ def entry_name(graph: Graph, variable: int) -> str:
     return next((label for v, label in labels if v == variable), graph.names[variable])
 
 
-def too_long(name: str, terms: int, limit: int) -> RunError:
+def too_long(name: str, terms: int, limit: int, which: str = "") -> RunError:
     """Return the refusal of an expression of more terms than the limit."""
-    message = f"{name} has {terms} terms when it is multiplied out; the limit is {limit}"
+    message = f"{name} has {terms} terms when it is multiplied out{which}; the limit is {limit}"
     return RunError(message, element=name, remedy=REMEDY)
 
 
@@ -82,7 +83,10 @@ LARGEST_MULTIPLE = 100
 
 
 _LONGEST_ARGUMENT = 2000
-"""Terms in the argument of a call beyond which its text would be longer than anyone reads."""
+"""Terms in the argument of a call beyond which its text would be longer than anyone reads; those
+in the arguments within it count."""
+_DEEPEST = 50
+"""Functions within functions, beyond which an argument is not written."""
 
 
 class Expander:
@@ -261,9 +265,11 @@ class Expander:
 
     def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
         """Return the letter of a call; its sine or cosine partner gets an index as well."""
-        if len(inner.terms) > _LONGEST_ARGUMENT:
+        terms, depth = written_size(inner)
+        if terms > _LONGEST_ARGUMENT or depth > _DEEPEST:
+            size = f"{terms} terms" if depth <= _DEEPEST else f"functions {depth} deep"
             raise RunError(
-                f"the argument of {function} alone has {len(inner.terms)} terms, multiplied out",
+                f"the argument of {function} alone has {size}, multiplied out",
                 remedy="look at the definitions instead (str, or show --steps); an expression with "
                 "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
             )
@@ -304,7 +310,11 @@ class Expander:
         polynomial = self.polynomials[int(variable)]
         if limit is not None and len(polynomial) > limit:
             raise too_long(name, len(polynomial), limit)
-        return self._expansion(polynomial)
+        expansion = self._expansion(polynomial)
+        most = None if self.limit is None else BETWEEN * self.limit
+        if most is not None and (terms := written_size(expansion)[0]) > most:
+            raise too_long(name, terms, most, ", those in the arguments of functions included")
+        return expansion
 
     def _expansion(self, polynomial: fmpq_mpoly) -> Expansion:
         rows = [

@@ -128,6 +128,24 @@ def length(expansion: Expansion) -> tuple[int, int]:
     return terms, written
 
 
+def written_size(expansion: Expansion) -> tuple[int, int]:
+    """Return how many terms its text has, and how deep functions stand within functions.
+
+    Terms in brackets and in the arguments of functions count each time that they are written; the
+    angle of a sine is no sum of terms here where it is one of inputs.
+    """
+    sizes = [(0, 0) if s.inner is None else _inner_size(s, s.inner) for s in expansion.symbols]
+    terms = sum(1 + sum(sizes[s][0] for s, _ in factors) for _, factors in expansion.terms)
+    return terms, max((depth for _, depth in sizes), default=0)
+
+
+def _inner_size(symbol: ExpansionSymbol, inner: Expansion) -> tuple[int, int]:
+    if symbol.function in ("sin", "cos") and all(s.inner is None for s in inner.symbols):
+        return 0, 1
+    terms, depth = written_size(inner)
+    return terms, depth + 1
+
+
 # --- construction ------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import prod
 
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.graph.builder import Builder
 from chainform.graph.scalar import Terms
 from chainform.graph.types import (
@@ -38,9 +38,18 @@ from chainform.graph.types import (
 )
 from chainform.graph.verification import GraphError
 
+MOST_BITS = 14_000
+"""Bits of the largest number that is written; Python refuses those of more than 4300 digits."""
+
 
 def number_text(value: Fraction) -> str:
     """Return an exact number: a decimal where a short one is exact, else a fraction."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise RunError(
+            f"a number of a formula takes more than {MOST_BITS} bits",
+            remedy="look at the definitions instead (str, or show --steps), or write long numbers "
+            "as parameters",
+        )
     if value.denominator == 1:
         return str(value.numerator)
     rest, twos, fives = value.denominator, 0, 0

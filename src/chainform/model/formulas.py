@@ -315,6 +315,10 @@ def _of_accelerations(notation: Notation) -> Notation:
 
 
 def _letters(notation: Notation, names: Sequence[str], options: FormulaOptions) -> Letters:
+    known = list(FormulaOptions.__annotations__)
+    for name in options:
+        if name not in known:
+            raise argument("formula", name).unknown("option", known)
     trig = argument("trig", options.get("trig", "full")).choice(TRIG_FORMS)
     return letters_in_order(notation, names, trig)
 

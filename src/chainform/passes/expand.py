@@ -260,12 +260,10 @@ class _Work:
 
     def _polynomial(self, v: int) -> Polynomial:
         self.degree[v] = 1
-        if v in self.draft.calls:
-            return self._call(v)
-        if v not in self.draft.terms:
+        if v not in self.draft.calls and v not in self.draft.terms:
             return self.ring.letter(v)
         try:
-            return self._sum(v)
+            return self._call(v) if v in self.draft.calls else self._sum(v)
         except TooLongError:
             if self.options.beyond == "refuse":
                 raise self._refusal(v) from None
@@ -313,7 +311,13 @@ class _Work:
         return sine if function == "sin" else cosine
 
     def _sum_of_two(self, a: Polynomial, b: Polynomial, c: Polynomial, d: Polynomial) -> Polynomial:
-        return self.ring.total((self.ring.product(a, b), self.ring.product(c, d)))
+        limit, work = self.options.limit, self.options.work
+        if work is not None and self.ring.work > work:
+            raise TooLongError
+        total = self.ring.total((self.ring.product(a, b, limit), self.ring.product(c, d, limit)))
+        if len(total) > limit:
+            raise TooLongError
+        return total
 
     def _pair(self, angle: int) -> tuple[Polynomial, Polynomial]:
         """Return the cosine and sine of one part of an angle."""

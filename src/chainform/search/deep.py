@@ -173,7 +173,7 @@ class _Search:
         self._take(_Best(self.best.graph, system_of(self.best.graph, self.prices).sums.cost))
         ranked = best_starts(self.given, self.prices)
         if self._is_in_time():
-            ranked = with_stages(ranked, self.given[0], self.prices)
+            ranked, _ = with_stages(ranked, self.given[0], self.prices)
         self._take(_Best(ranked[0].settled, ranked[0].cost))
         if self._is_in_time():
             walk = best_walk(ranked, self.prices, self.seed, self.deadline)[1]

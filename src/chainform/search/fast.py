@@ -20,6 +20,7 @@ from chainform.algebra import (
 )
 from chainform.graph import Graph, cost
 from chainform.search.neighbourhood import Walk
+from chainform.search.stages import Stage
 
 LONGEST, TOTAL = 60, 600
 """Terms of one output, and of all, up to which multiplying everything out is tried as a start."""
@@ -120,11 +121,14 @@ def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[StartGraph]:
     return [starts[cost] for cost in sorted(starts)]
 
 
-def with_stages(starts: Sequence[StartGraph], graph: Graph, prices: Prices) -> list[StartGraph]:
+def with_stages(
+    starts: Sequence[StartGraph], graph: Graph, prices: Prices
+) -> tuple[list[StartGraph], Stage | None]:
     """Return starts, and before them what the stages of the thesis make of a graph if that is less.
 
-    Expressions in sums of angles show what a graph in single angles hides. As the last stage is
-    one of these starts wherever the expressions are short, nothing dearer than the thesis is found.
+    Expressions in sums of angles show what a graph in single angles hides. The last stage of the
+    thesis comes with them where its expressions are short: as a start it leads to nothing dearer,
+    but for operations within angles, which a walk leaves as they are.
     """
     # Its passes are imported when something is reduced.
     from chainform.search.thesis import Thesis, ThesisRun, is_multiplied_out, live_terms
@@ -136,11 +140,11 @@ def with_stages(starts: Sequence[StartGraph], graph: Graph, prices: Prices) -> l
     # A part that becomes longer than the whole graph is no part of sines and cosines alone.
     number = run.expressions(most, max(SHORT, live_terms(graph)))
     if number is None:
-        return list(starts)
+        return list(starts), None
     stages = [run.stages[number]]
     is_short = live_terms(stages[0].graph) <= SHORT
     if not is_short and not is_multiplied_out(stages[0].graph):
-        return list(starts)
+        return list(starts), None
     if is_short:
         stages.append(run.finish()[-1])
     found: list[StartGraph] = []
@@ -151,7 +155,9 @@ def with_stages(starts: Sequence[StartGraph], graph: Graph, prices: Prices) -> l
         seconds = perf_counter() - began
         found.append(StartGraph(stage.graph, system, _cost(system), seconds, stage.name))
     least = min(start.cost for start in starts)
-    return sorted([*(s for s in found if s.cost < least), *starts], key=lambda start: start.cost)
+    better = [start for start in found if start.cost < least]
+    last = stages[-1] if is_short and not needs_more(graph, stages[-1].graph) else None
+    return sorted([*better, *starts], key=lambda start: start.cost), last
 
 
 def _cost(system: SumSystem) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chainform.algebra import Prices, is_same, needs_more
 from chainform.errors import DeriveError, RunError
-from chainform.graph import FLOAT, Graph, evaluate_variables
+from chainform.graph import FLOAT, Cost, Graph, evaluate_variables
 from chainform.search.efforts import DEFAULT_SECONDS, Effort
 from chainform.search.fast import (
     StartGraph,
@@ -249,7 +249,7 @@ class _Run:
         """Take out common parts, then walk a little, from the start that leads farthest."""
         sine_cost, seed, first = self.effort.sine_cost, self.effort.seed, self.stages[0].graph
         began = perf_counter()
-        starts = with_stages(best_starts(self._starts(), self.prices), first, self.prices)
+        starts, last = with_stages(best_starts(self._starts(), self.prices), first, self.prices)
         settling = perf_counter() - began
         start, walk = best_walk(starts, self.prices, seed)
         while len(starts) > 1 and self._spoils(start, walk):
@@ -265,6 +265,13 @@ class _Run:
         self._offer(stage_of("extract_divisors", start.settled, settling, options))
         options = {"steps": walk.steps, "seed": seed, **options}
         self._offer(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
+        if last is not None and self._price(last.cost) < self._price(self.stages[-1].cost):
+            self._offer(stage_of("choose_end", last.graph, 0.0, {"stage": last.name}))
+
+    def _price(self, cost: Cost) -> float:
+        """Return what a graph costs, those operations included that are within angles."""
+        calls = cost.sin + cost.cos
+        return cost.multiplications + cost.additions + self.effort.sine_cost * calls
 
     def _spoils(self, start: StartGraph, walk: Walk) -> bool:
         """Whether a start, or what came of it, lets rounding errors grow."""

@@ -332,6 +332,40 @@ def test_matrices_are_expanded_whole() -> None:
         _ = matrix.expansion
 
 
+@pytest.mark.parametrize(
+    "step", ["sqrt(a{})+abs(a{})", "sin(a{})*abs(a{})", "1/(a{}+y)", "sqrt(a{})"]
+)
+@pytest.mark.parametrize("angles", [None, *ANGLES])
+def test_functions_within_functions_are_refused(step: str, angles: str | None) -> None:
+    """Each level has the one below it twice, or is one level deeper: nothing of it is written."""
+    chain = {f"a{i + 1}": step.format(i, i) for i in range(60)}
+    model = cf.read_expressions({"a0": "x", **chain}, outputs=["a60"])
+    for limit in (2000, None):
+        with pytest.raises(RunError, match="the argument of") as caught:
+            model["a60"].expand(angles=angles, limit=limit)
+        assert caught.value.remedy
+
+
+def test_terms_in_arguments_count() -> None:
+    """A few terms with long arguments are a long formula; the angle of a sine is no sum."""
+    long = " + ".join(f"x{i}" for i in range(50))
+    roots = " + ".join(f"sqrt(L + {k})" for k in range(1, 60))
+    sines = " + ".join(f"sin(q1 + q2 + q3)*x{k}" for k in range(60))
+    model = cf.read_expressions({"L": long, "Y": roots, "Z": sines})
+    assert model["Y"].expand(limit=2000) == model["Y"].expand(limit=None)
+    with pytest.raises(RunError, match=r"3068 terms .*arguments of functions included"):
+        model["Y"].expand(limit=100)
+    assert len(model["Z"].expand(angles="kept", limit=60)) == 60
+
+
+def test_numbers_that_are_too_long_are_refused() -> None:
+    factor = "*((2^64)^60)*((2^64)^60)"
+    model = cf.read_expressions({"Y": "a*b", "a": f"x{factor}+z", "b": f"y{factor}+w"})
+    for angles in ("split", "kept"):
+        with pytest.raises(RunError, match="more than 14000 bits"):
+            str(model["Y"].expand(angles=angles).rounded(3))
+
+
 def test_other_words_are_refused(i: Inputs) -> None:
     variable = i.builder.variable_of(i["x"])
     graph: Graph = i.builder.finish()

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from chainform.emitters import Letters, NameFormula, Notation, formula_latex
-from chainform.errors import Error
+from chainform.errors import Error, RunError
 from chainform.expressions import parse_symbol
 from chainform.readers import native_text, read_text
 
@@ -81,6 +81,14 @@ def test_names_of_the_user() -> None:
     assert r"\ddot{\theta}_{1}" in rates
     assert r"\left(m_{crank} + m_{2}\right) \, l_{1}^{2} \, \ddot{\theta}_{1}" in rates
     assert r"\dot{q}" not in rates
+
+
+@pytest.mark.parametrize("name", ["1", "2", "\u00b2", "1_2", "\u0662"])
+def test_a_digit_is_no_symbol(name: str) -> None:
+    """The sine of a joint that is called 1 is not sin 1."""
+    text = DOUBLE_PENDULUM.replace("theta2", name)
+    entry = cf.derive(read_text(text, "toml"), ["H"])["H"][0, 1]
+    assert r"\cos q_{2}" in entry.latex(expanded=True)
 
 
 def test_symbols_may_be_given() -> None:
@@ -225,11 +233,17 @@ def test_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"trig": "none"}, "trig"), ({"width": 3}, "width"), ({"environment": "gather"}, "environ")],
+    [
+        ({"trig": "none"}, "trig"),
+        ({"width": 3}, "width"),
+        ({"environment": "gather"}, "environ"),
+        ({"symbol": {"theta1": "x"}}, "did you mean 'symbols'"),
+    ],
 )
 def test_wrong_options(options: Any, message: str) -> None:
-    with pytest.raises(Error, match=message):
-        pendulum()["H"].latex(**options)
+    for made in (pendulum()["H"], pendulum()["H"].expand()):
+        with pytest.raises(Error, match=message):
+            made.latex(**options)
 
 
 def test_symbols_in_files() -> None:
@@ -403,6 +417,14 @@ def test_sympy_shapes_and_assumptions() -> None:
     assert by_name["crank_mass"].is_nonnegative
     assert by_name["l1"].is_nonnegative is None
     assert arm()["H"][5, 5].sympy() == sympy.Rational(1, 500)
+
+
+@pytest.mark.slow
+def test_sympy_refuses_what_is_nested_too_deep() -> None:
+    chain = {f"a{i + 1}": f"sqrt(a{i}) + 1/(a{i} + y)" for i in range(1200)}
+    model = cf.read_expressions({"a0": "x", **chain}, outputs=["a1200"])
+    with pytest.raises(RunError, match="nested deeper"):
+        model["a1200"].sympy()
 
 
 def test_sympy_of_time() -> None:

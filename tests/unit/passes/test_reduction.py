@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import chainform as cf
+from chainform.algebra import is_same
 from chainform.errors import DeriveError
 from chainform.graph import Builder, Graph, cost
 from chainform.passes import (
@@ -185,6 +187,17 @@ def test_an_expression_that_is_too_long_is_refused_by_name() -> None:
     with pytest.raises(DeriveError, match="more than 3 terms") as caught:
         Expand(limit=3)(graph)
     assert caught.value.element in graph.names
+
+
+def test_long_sums_of_angles_are_not_split() -> None:
+    """The sine of 40 angles has 2^39 terms by single angles."""
+    angle = " + ".join(f"q{k}" for k in range(1, 41))
+    graph = cf.read_expressions({"Y": f"x*sin({angle}) + x"}).graph
+    with pytest.raises(DeriveError, match="more than 100 terms"):
+        Expand(angles="split", limit=100)(graph)
+    stop = partial(Expand, angles="split", beyond="stop")
+    for expand in (stop(limit=100), stop(work=1000)):
+        assert is_same(graph, expand(graph))
 
 
 def test_unknown_names_and_choices_are_refused() -> None:

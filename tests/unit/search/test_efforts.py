@@ -219,6 +219,15 @@ def test_fast_starts_from_a_stage_of_the_thesis_where_that_is_better() -> None:
     assert operations(stages[-1].graph) < operations(model.graph) / 5
 
 
+def test_fast_is_not_dearer_where_angles_have_multiples() -> None:
+    """A walk does not look into angles; the thesis shares 3 q3 and takes 3 out of 3 a + 3 q2."""
+    text = "sin(3*a + 3*q2)*cos(3*q3 + a) - sin(0.5*q1 - q3)*cos(0.5*q2 - 3*q3)*q2"
+    graph = cf.read_expressions({"Y": text}).graph
+    stages, printed = (reduce_graph(graph, effort_of(effort)) for effort in ("fast", "thesis"))
+    assert stages[-1].name == "choose_end"
+    assert operations(stages[-1].graph) <= operations(printed[-1].graph) < operations(graph)
+
+
 @pytest.mark.slow
 def test_fast_takes_the_expressions_of_the_biped() -> None:
     """The thesis ends at 994 multiplications and 1497 additions."""

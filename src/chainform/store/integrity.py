@@ -27,12 +27,13 @@ from chainform.store.graphs import (
     content_hash,
     graph_bytes,
     graph_of_bytes,
+    load_graph,
     read_rows,
     rewrite_graph,
     sorted_rows,
     stored_rows,
 )
-from chainform.store.records import raw_bytes, utc
+from chainform.store.records import Revision, raw_bytes, utc
 from chainform.store.references import check_name, check_tags
 from chainform.store.rows import TOTAL, factor_columns, graph_columns, operation_rows
 from chainform.store.schema import Transaction
@@ -65,6 +66,15 @@ def check_store(connection: Connection, transaction: Transaction, *, repair: boo
     found += view_damage(transaction, repair)
     found += _orphans(transaction, repair)
     return found
+
+
+def check_revision(
+    connection: Connection, transaction: Transaction, revision: Revision
+) -> list[str]:
+    """Return what is wrong with one revision: the rows of its graph, its own row, parameters."""
+    rows = damage_of(transaction, revision.graph, load_graph(connection, transaction, revision))
+    parts = broken_parts(*stored_seal(transaction, revision.key))
+    return [*rows, *(f"{part} of the revision is not what was saved" for part in parts)]
 
 
 def _revisions(transaction: Transaction) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from chainform.store.connection import Connection
 from chainform.store.difference import RevisionDifference, Side, difference
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph
-from chainform.store.integrity import check_store
+from chainform.store.integrity import check_revision, check_store
 from chainform.store.records import (
     MechanismFile,
     ModelEntry,
@@ -258,12 +258,17 @@ class Repository:
                 driver.execute("VACUUM")
         return swept
 
-    def check(self, *, repair: bool = False) -> list[str]:
+    def check(self, reference: str | None = None, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the stored data, cell by cell; nothing, if it is whole.
+
+        With a `reference` it is what is wrong with one revision, of which nothing is mended.
 
         With `repair` whatever follows from a graph is written anew, as long as its rows or its
         cache are whole; what was mended is marked so. What a person wrote stays, and is named.
         """
+        if reference is not None:
+            with self._reading(reference) as (transaction, revision):
+                return check_revision(self.connection, transaction, revision)
         transaction = self.connection.writing(alone=True) if repair else self.connection.reading()
         with transaction as transaction:
             return check_store(self.connection, transaction, repair=repair)

@@ -26,11 +26,11 @@ FASTER = 0.75
 """The share of the deviation that is left with half the step, at most."""
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
-COLUMNS = ("tau", "u", "x", "qdd", "drives", "energy")
-"""What a run has beside coordinates and rates, where it is the same by all ways to compute it."""
+COLUMNS = ("tau", "u", "x", "further", "qdd", "drives", "energy", "work", "losses")
+"""What a run has beside coordinates and rates; its forces and other outputs come after them."""
 LAWS = {
     "again": "the run is the motion of its problem",
-    "columns": "efforts, signals and accelerations of the run are those of its problem",
+    "columns": "efforts, forces, signals and other columns of the run are those of its problem",
     "tight": "a tighter tolerance gives the same motion",
     "other": "another method gives the same motion",
     "events": "events are the same with a tighter tolerance",
@@ -160,29 +160,45 @@ class MotionComparison:
     def columns(self, own: Variant) -> Check:
         """Return the check of what else the run has by the same motion, computed here alone."""
         law, words = LAWS["columns"], "the same method once more"
-        failed, worst, seen = list[str](), (0.0, 0.0), list[str]()
-        for name in COLUMNS:
+        failed, seen, left, worst = list[str](), list[str](), list[str](), (0.0, 0.0, 0.0)
+        names = dict.fromkeys((*COLUMNS, *self.run.computed, *self.run.beyond_states()))
+        for name in names:
             mine, other = _column(self.run, name), _column(own.run, name)
-            if mine is None or other is None or not other.size:
+            if mine is None or (not mine.size and (other is None or not other.size)):
                 continue
-            count, size = min(len(mine), len(other)), _size(other)
-            rows = np.flatnonzero(self._decided(self.run.t[:count]))
-            if mine.shape[1] != other.shape[1] or not len(rows):
-                failed += [name] if len(rows) else []
+            if other is None:
+                left.append(name)
                 continue
-            seen.append(name)
-            allowed = FACTOR * (self._moved(name) / size + self.tolerance)[rows]
+            found = self._column_share(name, mine, other)
+            if found is not None:
+                seen.append(name)
+                worst = max(worst, found)
+                failed += [name] if found[0] > 1.0 else []
+        if not seen:
+            return Check(law, "nothing", f"nothing of it is decided{self._since()}", None)
+        _, gap, allowed = worst
+        figure = f"DIFFERENT: {', '.join(failed)}" if failed else f"off by {gap:.1e} at most"
+        figure += f"; {', '.join(left)} cannot be computed" if left else ""
+        compared = f"{', '.join(seen)} at all times, {self.run.method} and {words}"
+        return Check(law, compared, figure, not failed, len(self.run.t), gap, allowed)
+
+    def _column_share(
+        self, name: str, mine: Array, other: Array
+    ) -> tuple[float, float, float] | None:
+        """Return the largest deviation of a column as a share of what is allowed, then both."""
+        count, size = min(len(mine), len(other)), _size(other)
+        rows = np.flatnonzero(self._decided(self.run.t[:count]))
+        if not len(rows):
+            return None
+        if mine.shape[1] != other.shape[1]:
+            return np.inf, np.inf, 0.0
+        allowed = FACTOR * (self._moved(name) / size + self.tolerance)[rows]
+        with np.errstate(all="ignore"):
             gaps = np.abs(mine[:count] - other[:count]).max(axis=1)[rows] / size
             shares = gaps / allowed
-            shares[np.isnan(shares)] = np.inf
-            k = int(np.argmax(shares))
-            worst = max(worst, (float(gaps[k]), float(allowed[k])))
-            failed += [name] if shares[k] > 1.0 else []
-        if not seen and not failed:
-            return Check(law, "nothing", f"nothing of it is decided{self._since()}", None)
-        figure = f"DIFFERENT: {', '.join(failed)}" if failed else f"off by {worst[0]:.1e} at most"
-        compared = f"{', '.join(seen)} at all times, {self.run.method} and {words}"
-        return Check(law, compared, figure, not failed, len(self.run.t), *worst)
+        shares[np.isnan(shares)] = np.inf
+        k = int(np.argmax(shares))
+        return float(shares[k]), float(gaps[k]), float(allowed[k])
 
     def _moved(self, name: str) -> Array:
         """Return by how much small forces changed a column until each time."""
@@ -300,10 +316,12 @@ def _size(values: Array) -> float:
 def _column(run: Run, name: str) -> Array | None:
     """Return a column of a run, (m, k); None where it has none."""
     try:
-        found = run.output(name)
+        found = run.extra_states if name == "further" else run.output(name)
     except Error:
         return None
-    return found.reshape(len(run.t), -1) if len(found) == len(run.t) else None
+    if found is None or not len(run.t) or len(found) != len(run.t):
+        return None
+    return found.reshape(len(run.t), -1)
 
 
 # --- events: the k-th of a name belongs to the k-th of the same name ----------------------------

@@ -241,8 +241,8 @@ def test_rows_changed_after_they_were_seen_to_be_right_fail(
         store.save(model, "linkage")
         store.save(cf.derive(model.mechanism, ["gravity"], parameters=["g"]), "heavy")
         for name, change in (
-            ("linkage", "UPDATE aliases SET place = place + 1000"),
             ("heavy", "UPDATE parameters SET exact = '9.5' WHERE exact = '9.81'"),
+            ("linkage", "UPDATE aliases SET place = place + 1000"),
         ):
             assert cf.verify(name, only="rows", store=store, states=1).holds
             with sqlite3.connect(file) as base:

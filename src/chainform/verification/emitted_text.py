@@ -11,7 +11,7 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.emitters import parameters_of, signature_of
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
 from chainform.model import Model, group_length
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import Array, check_of, deviations_of
@@ -34,6 +34,10 @@ C_SIZE = 6_000
 """Variables of the largest graph whose C text is compiled, which takes seconds."""
 SECONDS = 60.0
 """How long a compiler may take."""
+UNREADABLE = (Error, SyntaxError, LookupError, ValueError, TypeError, RecursionError)
+"""What comes of text that is not what an emitter writes."""
+BUILT_IN = ("abs", "float")
+"""Functions that text need not import."""
 FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "sin": np.sin,
     "cos": np.cos,
@@ -63,11 +67,21 @@ def check_text(model: Model, seed: int = 0, states: int = 5) -> Iterator[Check]:
         yield Check(PYTHON_LAW, "nothing", f"{size} variables, up to {SIZE} are read", None, 0)
         return
     sample = sample_of(model, states, seed)
-    found = python_values(model.emit("python"), sample)
-    yield check_of(
-        PYTHON_LAW, "its tree, computed here, and model.evaluate", deviations_of(sample, found)
-    )
+    words = "its tree, computed here, and model.evaluate"
+    try:
+        found = python_values(model.emit("python"), sample)
+    except UNREADABLE as problem:
+        figure = f"it cannot be computed: {_reason(problem)}"
+        yield Check(PYTHON_LAW, words, figure, False, 0)
+    else:
+        yield check_of(PYTHON_LAW, words, deviations_of(sample, found))
     yield from _check_c(model, sample)
+
+
+def _reason(problem: BaseException) -> str:
+    """Return what is wrong with a text, in a line."""
+    words = problem.message if isinstance(problem, Error) else f"{problem}"
+    return (words.strip().splitlines() or [""])[0][:200] or type(problem).__name__
 
 
 # --- Python -----------------------------------------------------------------------------------
@@ -75,9 +89,8 @@ def check_text(model: Model, seed: int = 0, states: int = 5) -> Iterator[Check]:
 
 def python_values(text: str, sample: Sample) -> dict[str, Array]:
     """Return all outputs (n, ...) that the text of a function computes."""
-    functions = {f.name: f for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
-    main = functions.pop("model")
-    reader = TextReader(_arguments(main, sample), functions)
+    main, functions, known = _parts(text)
+    reader = TextReader(_arguments(main, sample), functions, known)
     with np.errstate(all="ignore"):
         for statement in main.body:
             match statement:
@@ -86,10 +99,26 @@ def python_values(text: str, sample: Sample) -> dict[str, Array]:
                 case ast.Return(value=ast.Dict(keys=keys, values=values)):
                     pairs = zip(keys, values, strict=True)
                     found = {ast.literal_eval(key): reader.value(v) for key, v in pairs if key}
-                    return {str(n): _shaped(sample, n, value) for n, value in found.items()}
+                    return {str(n): _shaped(sample, str(n), value) for n, value in found.items()}
                 case _:
                     raise unknown_text(statement)
     raise RunError("the text returns nothing", element="text")
+
+
+def _parts(text: str) -> tuple[ast.FunctionDef, dict[str, ast.FunctionDef], set[str]]:
+    """Return the function of the model, those it calls, and the names that are imported."""
+    functions, known = dict[str, ast.FunctionDef](), {*BUILT_IN}
+    for statement in ast.parse(text).body:
+        match statement:
+            case ast.FunctionDef(name=name):
+                functions[name] = statement
+            case ast.ImportFrom(module="math", names=names):
+                known |= {alias.name for alias in names if alias.asname is None}
+            case _:
+                raise unknown_text(statement)
+    if "model" not in functions:
+        raise RunError("there is no function model in the text", element="text")
+    return functions.pop("model"), functions, known
 
 
 def _arguments(main: ast.FunctionDef, sample: Sample) -> dict[str, Any]:
@@ -98,15 +127,16 @@ def _arguments(main: ast.FunctionDef, sample: Sample) -> dict[str, Any]:
     used = graph.cone(graph.output_variables(list(graph.outputs)))
     taken = [graph.inputs[v] for v in parameters_of(graph) if used[v]]
     # Those without a value come first.
-    parameters = iter(sorted(taken, key=lambda parameter: parameter.default is not None))
-    found: dict[str, Any] = {}
-    for argument in main.args.args:
-        if argument.arg in sample.states:
-            array = sample.states[argument.arg]
-            found[argument.arg] = array.reshape(len(sample), -1).T
-        else:
-            found[argument.arg] = sample.values[next(parameters).name]
-    return found
+    parameters = sorted(taken, key=lambda parameter: parameter.default is not None)
+    names, groups = [argument.arg for argument in main.args.args], sample.states
+    own = [name for name in names if name not in groups]
+    values = [float(p.default) for p in parameters if p.default is not None]
+    written = [ast.literal_eval(default) for default in main.args.defaults]
+    if len(own) != len(parameters) or written != values:
+        message = "its parameters, or their values, are not those of the model"
+        raise RunError(message, element="text")
+    found = {n: groups[n].reshape(len(sample), -1).T for n in names if n in groups}
+    return found | {n: sample.values[p.name] for n, p in zip(own, parameters, strict=True)}
 
 
 def _shaped(sample: Sample, name: str, value: Any) -> Array:
@@ -132,6 +162,8 @@ class TextReader:
 
     names: dict[str, Any]
     functions: Mapping[str, ast.FunctionDef]
+    known: Collection[str]
+    """Names of functions that are imported or built in."""
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a formula: an array with an entry for each state, or lists of it."""
@@ -161,9 +193,9 @@ class TextReader:
         """Return a function of the standard library, or one that the text defines."""
         match self.functions.get(name):
             case ast.FunctionDef(args=ast.arguments(args=[only]), body=[ast.Return(value=body)]):
-                inner = TextReader({only.arg: given}, {})
+                inner = TextReader({only.arg: given}, {}, self.known)
                 return None if body is None else inner.value(body)
-            case None if name in FUNCTIONS:
+            case None if name in self.known and name in FUNCTIONS:
                 return FUNCTIONS[name](given)
             case _:
                 raise unknown_text(node)
@@ -198,14 +230,21 @@ def _check_c(model: Model, sample: Sample) -> Iterator[Check]:
             yield Check(C_LAW, "the text as it is compiled", figure, False, 0)
             return
         header = (source / "verified.h").read_text(encoding="utf-8")
-        found = _c_values(library, header, sample)
+        try:
+            found = _c_values(library, header, sample)
+        except (LookupError, AttributeError) as problem:
+            figure = f"its functions are not those of the model: {_reason(problem)}"
+            yield Check(C_LAW, "the text as it is compiled", figure, False, 0)
+            return
     words = f"compiled by {Path(compiler).name}, one state at a time, and model.evaluate"
     yield check_of(C_LAW, words, deviations_of(sample, found))
 
 
 def _library(compiler: str, folder: Path) -> ctypes.CDLL:
     target = folder / "verified.so"
-    command = [compiler, "-O0", "-shared", "-fPIC", "-o", str(target), "verified.c", "-lm"]
+    # A function that is not declared would end the whole process when it is called.
+    strict = "-Werror=implicit-function-declaration"
+    command = [compiler, "-O0", strict, "-shared", "-fPIC", "-o", str(target), "verified.c", "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=SECONDS)
     return ctypes.CDLL(str(target))
 
@@ -227,7 +266,9 @@ def _c_values(library: ctypes.CDLL, header: str, sample: Sample) -> dict[str, Ar
             if argument.group == "parameter":
                 given.append(np.array([sample.values[name][k] for name in names]))
             else:
-                given.append(np.atleast_1d(sample.states[argument.group][k]).astype(np.float64))
+                # Actuators may have no states.
+                rows = sample.states.get(argument.group, np.zeros((len(sample), 0)))
+                given.append(np.atleast_1d(rows[k]).astype(np.float64))
         results = [np.full(result.shape, np.nan) for result in signature.results]
         arrays = [np.ascontiguousarray(array) for array in (*given, *results)]
         call(*(array.ctypes.data_as(ctypes.c_void_p) for array in arrays))

@@ -127,6 +127,8 @@ def _drawn(model: Model, count: int, rng: np.random.Generator, reach: float = RE
     groups = [item.group for item in given if item.group != "parameter"]
     # Functions take these whether their formulas have them or not.
     groups += ["q", "qd", "qdd", "tau"] if model.has_bodies else []
+    # Functions without any input have a q without entries, which says how many states there are.
+    groups += [] if given else ["q"]
     for group in dict.fromkeys(groups):
         if group == "t":
             states["t"] = rng.uniform(0, REACH, count)

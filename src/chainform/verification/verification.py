@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from chainform.errors import DeriveError, Error, ReadError, RunError
+from chainform.errors import DeriveError, Error, ReadError, RunError, StoreError
 from chainform.given import Given, argument
 from chainform.graph import graph_text
 from chainform.mechanism import Mechanism
@@ -137,6 +137,8 @@ def verify(  # noqa: PLR0913, a front door
     _check_arguments(store, observe)
     work = _work(subject, outputs, store, options)
     chosen = _kinds(only, work.kinds)
+    if is_saved and work.content:
+        _check_saving(work.store)
     given = {} if work.kinds == tuple(OF_MOTION) else {"seed": first, "states": count}
     work = replace(work, kinds=chosen, options=given)
     certificate = _certificate(work, first, observe)
@@ -151,6 +153,14 @@ def _check_arguments(store: object, observe: object) -> None:
         raise argument("store", store).expected("an open store", "write store=cf.open_store(...)")
     if observe is not None and not callable(observe):
         raise argument("observe", observe).expected("a function", "leave it out")
+
+
+def _check_saving(store: Store | None) -> None:
+    """Refuse, before anything is computed, a store in which no certificate can be saved."""
+    if store is not None and store.connection.read_only:
+        message = "the store is open for reading only, and the certificate is saved in it"
+        remedy = "take save=False, or open the store where it can be written"
+        raise StoreError(message, element="save", remedy=remedy)
 
 
 def _certificate(work: _Work, seed: int, observe: Observer | None) -> Certificate:
@@ -236,11 +246,15 @@ def _of_text(subject: str | PathLike[str], store: Store | None) -> Any:
     """Return what a file or a reference names."""
     path = Path(subject)
     suffix = path.suffix.lower()
-    if not suffix and not path.exists() and store is None:
+    if not suffix and not _is_there(path) and store is None:
         message = "there is no such file, and no store is given in which it may be a model"
         remedy = "check the name; a stored model needs store=cf.open_store()"
-        raise ReadError(message, file=str(subject), remedy=remedy)
-    if store is not None and isinstance(subject, str) and not (suffix and path.is_file()):
+        raise ReadError(message, file=str(subject)[:100], remedy=remedy)
+    if (
+        store is not None
+        and isinstance(subject, str)
+        and not (suffix and _is_there(path) and path.is_file())
+    ):
         # The name of a model may have a dot.
         return store.load(subject)
     if suffix == EXPRESSIONS:
@@ -248,6 +262,14 @@ def _of_text(subject: str | PathLike[str], store: Store | None) -> Any:
     if suffix in FORMS:
         return Run.load(subject)
     return read(subject) if scenario_of(subject) is None else Problem.of(subject)
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether there is such a file; a name that no file can have is that of none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _derived(mechanism: Mechanism, outputs: Sequence[str] | None, options: dict[str, Any]) -> Model:

@@ -78,6 +78,13 @@ def test_outputs_without_entries_are_not_compared() -> None:
     assert "mass_matrix has no entries" in found.checks[0].figure
 
 
+def test_formulas_without_inputs_hold(tmp_path: Path) -> None:
+    (tmp_path / "numbers.expr").write_text("f = 1\ng = sin(2)/7")
+    found = cf.verify(tmp_path / "numbers.expr", states=2)
+    assert found.holds
+    assert {check.kind for check in found.compared} == {"program", "text", "rows"}
+
+
 def test_an_expectation_that_is_not_finite_decides_nothing_by_itself() -> None:
     values, sure = np.ones((1, 2)), np.array([True])
     off = deviation_of("x", values, np.array([[1.0, np.nan]]), np.nan, sure)
@@ -159,3 +166,58 @@ def test_laws_and_formulations_in_doubles_suit_tiny_and_huge_mechanisms() -> Non
         wrong = model.with_graph(scaled(model.graph, "gravity", 1 + Fraction(1, 1000)))
         found = cf.verify(wrong, only=only, states=2)
         assert {check.kind for check in found.failed} == {*only}, str(found)
+
+
+FORCES = ("multipliers", "sigma", "energy_balance", "pose(rocker)", "motion_force(crank)")
+
+
+@pytest.mark.slow
+def test_a_changed_column_of_the_file_of_a_run_fails() -> None:
+    """Forces of loops and drives, work and losses, and outputs that were written with it."""
+    record = cf.simulate(EXAMPLES / "scenarios" / "four_bar_drive.toml", t=1.0).record(
+        ["pose(rocker)"]
+    )
+    arrays = dict(record.arrays)
+    assert cf.verify(cf.Run.from_record(arrays, record.outputs, record.about)).holds
+    for name in FORCES:
+        changed = arrays[name].copy()
+        changed[len(changed) // 2] += 1e-3 * np.abs(changed).max()
+        arrays[name] = changed
+    (check,) = cf.verify(cf.Run.from_record(arrays, record.outputs, record.about)).failed
+    *_, words = check.figure.partition("DIFFERENT: ")
+    assert {*words.split(", ")} == {*FORCES, "work", "losses"} - {"energy_balance"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("t", 0.1, "are not between 0 and 0.2 s"),
+        ("q", np.inf, "are not finite"),
+        ("qd", np.nan, "are not finite"),
+    ],
+)
+def test_numbers_that_no_motion_has_fail(
+    run: cf.Run, column: str, value: float, words: str
+) -> None:
+    (check,) = cf.verify(replace(run, **{column: getattr(run, column) + value})).failed
+    assert words in check.figure
+
+
+def test_a_run_without_its_end_or_its_beginning_says_so(run: cf.Run) -> None:
+    half = len(run.t) // 2
+    for part, words in ((slice(half), "from 0 to 0.0"), (slice(half, None), "to 0.2 s only")):
+        columns = {name: getattr(run, name)[part] for name in ("t", "q", "qd", "tau")}
+        balance = None if run.energy_balance is None else run.energy_balance[part]
+        found = cf.verify(replace(run, **columns, energy_balance=balance))
+        (missing,) = [check for check in found.checks if check.law == "the motion from 0 to 0.2 s"]
+        assert missing.holds is None
+        assert words in missing.figure
+    assert all(check.law != "the motion from 0 to 0.2 s" for check in cf.verify(run).checks)
+
+
+@pytest.mark.slow
+def test_a_run_with_unknown_forces_is_computed_again() -> None:
+    run = cf.simulate(EXAMPLES / "scenarios" / "stanford_tracking.toml", t=0.5)
+    found = cf.verify(run)
+    assert found.holds
+    assert any(check.law.startswith("the run is the motion") for check in found.compared)

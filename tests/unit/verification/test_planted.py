@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,75 @@ def test_a_value_that_is_not_finite_fails(model: cf.Model, monkeypatch: pytest.M
     assert found.document["checks"][0]["deviation"] is None
 
 
+BROKEN: dict[str, Callable[[str], str]] = {
+    "a sign too many": lambda text: f"{text}\n)(",
+    "no function": lambda _: "",
+    "no result": lambda text: text.partition("    return {")[0],
+    "a name that is not known": lambda text: text.replace(" = q[0]", " = zz[0]"),
+    "a coordinate that is not there": lambda text: text.replace("q[0]", "q[99]"),
+    "no import": lambda text: text.replace("from math import cos", ""),
+    "another default": lambda text: text.replace("g=9.81", "g=9.9"),
+    "one parameter more": lambda text: text.replace("g=9.81", "g=9.81, h=1.0"),
+    "one output more": lambda text: text.replace("return {", "return {'heat': 1.0,"),
+    "another statement": lambda text: f"print(1)\n{text}",
+}
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_text_that_is_no_formula_fails(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = cf.derive(EXAMPLES / "four_bar.toml", ["gravity"], parameters=["g"])
+    text = model.emit("python")
+    broken = BROKEN[change](text)
+    assert broken != text
+    monkeypatch.setattr(cf.Model, "emit", lambda _self, _language: broken)
+    found = cf.verify(model, only="text", states=2)
+    assert [check.law for check in found.failed] == ["text in Python computes the model"]
+    assert found.failed[0].figure.startswith("it cannot be computed: ")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [("verified.c", "verified_all", "verified_none"), ("verified.h", "_batch", "_bulk")],
+)
+def test_text_in_c_without_its_functions_fails(
+    file: str, old: str, new: str, model: cf.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = cf.Model.export
+
+    def exported(self: cf.Model, *args: Any, **options: Any) -> Path:
+        folder = export(self, *args, **options)
+        text = (folder / file).read_text()
+        assert old in text
+        (folder / file).write_text(text.replace(old, new))
+        return folder
+
+    monkeypatch.setattr(cf.Model, "export", exported)
+    found = cf.verify(model, only="text", states=2)
+    assert [check.law for check in found.failed] == ["text in C computes the model"]
+
+
+def test_a_derivative_that_is_almost_right_fails() -> None:
+    """By a millionth of one term, which central differences cannot see."""
+    model = cf.derive(EXAMPLES / "driven_arm.toml", ["derivative(inverse_dynamics,q)"])
+    graph = model.graph
+    v = max(v for v in graph.output_variables() if graph.term_start[v + 1] > graph.term_start[v])
+    t = graph.term_start[v]
+    more = graph.coefficients[graph.coefficient[t]] * Fraction(1_000_001, 1_000_000)
+    chosen = graph.coefficient.copy()
+    chosen[t] = len(graph.coefficients)
+    wrong = replace(graph, coefficients=(*graph.coefficients, more), coefficient=chosen)
+    only = ["reference", "formulations"]
+    assert cf.verify(model, only=only, states=1).holds
+    assert failed(cf.verify(model.with_graph(wrong), only=only, states=1)) == {"formulations"}
+
+
 CHANGES = {
     "a coefficient": "UPDATE terms SET value = -value, coefficient = -coefficient WHERE owner = "
     "(SELECT max(owner) FROM terms)",
     "a double alone": "UPDATE terms SET value = value + 0.001 WHERE value > 9",
+    "a shape": "DELETE FROM shapes WHERE quantity = 'mass_matrix'",
+    "an input": "DELETE FROM inputs WHERE source = 'q'",
+    "a formulation": "UPDATE revisions SET formulation = 'lagrange'",
     "a factor": "UPDATE factors SET variable = variable - 1 WHERE variable = "
     "(SELECT max(variable) FROM factors)",
     "a value of a parameter": "UPDATE parameters SET exact = '7', value = 7.0 WHERE place = 0",
@@ -158,6 +224,7 @@ def test_rows_changed_behind_the_store_fail(model: cf.Model, change: str, tmp_pa
     file = tmp_path / "models.db"
     with cf.open_store(file) as store:
         store.save(model, "linkage")
+        assert store.check_revision("linkage") == []
     with sqlite3.connect(file) as base:
         assert base.execute(CHANGES[change]).rowcount > 0
     with cf.open_store(file) as store:
@@ -167,6 +234,25 @@ def test_rows_changed_behind_the_store_fail(model: cf.Model, change: str, tmp_pa
         assert store.check()[0] in found.failed[0].figure
         (kept,) = certificates(store, "linkage")
         assert not kept.holds
+        assert store.check_revision("linkage@1")
+
+
+def test_rows_changed_after_they_were_seen_to_be_right_fail(
+    model: cf.Model, tmp_path: Path
+) -> None:
+    file = tmp_path / "models.db"
+    with cf.open_store(file) as store:
+        store.save(model, "linkage")
+        store.save(cf.derive(model.mechanism, ["gravity"], parameters=["g"]), "heavy")
+        for name, change in (
+            ("heavy", "UPDATE parameters SET exact = '9.5' WHERE exact = '9.81'"),
+            ("linkage", "UPDATE aliases SET place = place + 1000"),
+        ):
+            assert cf.verify(name, only="rows", store=store, states=1).holds
+            with sqlite3.connect(file) as base:
+                assert base.execute(change).rowcount > 0
+            found = cf.verify(name, only="rows", store=store, states=1)
+            assert "not what was saved" in found.failed[0].figure
 
 
 def test_a_wrong_certificate_of_an_old_revision_is_not_that_of_the_next(

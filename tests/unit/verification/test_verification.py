@@ -54,6 +54,13 @@ def test_loops_actuators_and_forces_hold(name: str) -> None:
     assert reference.deviation < 1e-11
 
 
+def test_actuators_without_states_hold() -> None:
+    builder = cf.Mechanism.builder("wheel")
+    builder.segment("wheel", axis="z", mass=1, inertia=[0, 0, 1])
+    builder.actuator("drive", "wheel", type="torque")
+    held(cf.verify(builder.build(), only=["text", "reference"], states=2), "text", "reference")
+
+
 def test_formulas_without_values_near_zero_are_compared_where_they_have_some() -> None:
     found = held(cf.verify(EXAMPLES / "portal_crane.toml", only=["text", "laws"]), "text")
     python = next(check for check in found.compared if check.kind == "text")
@@ -236,6 +243,8 @@ def test_bad_subjects_are_refused(tmp_path: Path) -> None:
         cf.verify(EXAMPLES / "scenarios" / "pendulum.toml", ["gravity"])
     with pytest.raises(ReadError, match="those of a model, and this is a motion"):
         cf.verify(EXAMPLES / "scenarios" / "pendulum.toml", only="laws")
+    with pytest.raises(ReadError, match="there is no such file"):
+        cf.verify("x" * 5000)
     with pytest.raises(ReadError, match="no store is given") as caught:
         cf.verify("arm@2")
     assert "store=cf.open_store()" in str(caught.value)
@@ -324,6 +333,18 @@ def test_a_certificate_is_kept_with_its_revision(tmp_path: Path) -> None:
         cf.verify("linkage@1", only="text", store=store)
         names = [entry.name for entry in store.runs("linkage@1")]
         assert names == ["verification1", "verification2"]
+
+
+def test_a_store_that_is_only_read_is_refused_before_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "models.db"
+    with cf.open_store(file) as store:
+        store.save(cf.derive(EXAMPLES / "four_bar.toml", ["gravity"]), "bar")
+    seen: list[str] = []
+    with cf.open_store(file, read_only=True) as store:
+        with pytest.raises(StoreError, match="save=False"):
+            cf.verify("bar", store=store, observe=lambda kind, _: seen.append(kind))
+        assert cf.verify("bar", only="rows", states=1, store=store, save=False).holds
+    assert seen == []
 
 
 def test_what_was_made_of_a_revision_is_no_revision(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from chainform.cli.printing import Document, Page, Report, print_report, tell
 from chainform.cli.selection import split_list
 from chainform.cli.store import chosen_store
 from chainform.errors import DeriveError, ReadError, StoreError
+from chainform.files import check_target
 from chainform.model import Model, reading_notes
 from chainform.pipeline import SOLVED, available_outputs
 from chainform.simulation import FORMS, Problem, Run, scenario_of
@@ -128,6 +129,7 @@ def _target(args: Namespace) -> Path:
         raise ReadError(
             "this is no name of a certificate", file=args.output, element="-o", remedy=remedy
         )
+    check_target(target)
     return target
 
 

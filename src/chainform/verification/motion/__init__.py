@@ -48,7 +48,7 @@ from chainform.simulation import (
     run_batch,
 )
 from chainform.verification.certificate import Check
-from chainform.verification.motion.motion_comparison import LAWS, MotionComparison
+from chainform.verification.motion.motion_comparison import LAWS, ROUNDED, MotionComparison
 from chainform.verification.motion.motion_laws import check_laws_of_motion, check_rates
 from chainform.verification.motion.motion_variants import SAMPLES, Variants
 
@@ -77,18 +77,45 @@ def check_motion(subject: Problem | Run, progress: Progress | None = None) -> It
 
 
 def _of_run(run: Run, progress: Progress | None) -> Iterator[Check]:
-    if not np.isfinite(run.t).all() or (np.diff(run.t) < 0).any():
-        figure = "they are not finite, or do not rise"
-        yield Check(LAWS["again"], "the times of the run", figure, False, len(run.t))
+    damage = _damage(run)
+    if damage:
+        yield Check(LAWS["again"], "the numbers of the run", damage, False, len(run.t))
         return
+    yield from _whole(run)
     problem = problem_of(run)
     if problem is None:
         yield from check_laws_of_motion(run, None)
         reason = "the run does not say what drove it: check its scenario or its problem"
+        if not run.about.is_complete:
+            reason = "the motion was broken off: look at its scenario or its problem"
         names = ("columns", "tight", "other")
         yield from (Check(LAWS[name], "nothing", reason, None) for name in names)
         return
     yield from _of_problem(problem, run, progress)
+
+
+def _damage(run: Run) -> str:
+    """Return what is wrong with the numbers of a run, whatever motion it is; else nothing."""
+    (first, last), times = run.about.span, run.t
+    if not np.isfinite(times).all() or (np.diff(times) < 0).any():
+        return "its times are not finite, or do not rise"
+    room = ROUNDED * max(abs(first), abs(last))
+    if last > first and len(times) and not first - room <= times[0] <= times[-1] <= last + room:
+        return f"its times are not between {first:g} and {last:g} s, where it begins and ends"
+    if not all(np.isfinite(array).all() for array in (run.q, run.qd)):
+        return "its coordinates or rates are not finite"
+    return ""
+
+
+def _whole(run: Run) -> Iterator[Check]:
+    """Yield a check that tells of what is missing, where the times of a run are not all of it."""
+    first, last = run.about.span
+    # An event may have ended it.
+    last = max((e.t for e in run.events if e.name == run.about.ending), default=last)
+    room = ROUNDED * max(abs(first), abs(last))
+    if len(run.t) and not (run.t[0] <= first + room and run.t[-1] >= last - room):
+        words = f"its times go from {run.t[0]:g} to {run.t[-1]:g} s only"
+        yield Check(f"the motion from {first:g} to {last:g} s", "nothing", words, None)
 
 
 def _of_problem(problem: Problem, run: Run | None, progress: Progress | None) -> Iterator[Check]:
@@ -214,6 +241,8 @@ def _scenario(run: Run) -> Scenario:
     # Motions that are prescribed have become constraints of the mechanism.
     own = tuple(c for c in run.mechanism.constraints if not motion_name(c.name))
     table["mechanism"] = json.loads(native_text(replace(run.mechanism, constraints=own)))
+    # Unknown forces have become laws of forces of it.
+    table.pop("unknowns", None)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.json"
         file.write_text(json.dumps(table), encoding="utf-8")

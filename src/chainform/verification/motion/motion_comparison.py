@@ -26,8 +26,8 @@ FASTER = 0.75
 """The share of the deviation that is left with half the step, at most."""
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
-COLUMNS = ("tau", "u", "x", "qdd", "drives", "energy", "work", "losses")
-"""What a run has beside coordinates and rates; a run from a file has more, by name."""
+COLUMNS = ("tau", "u", "x", "further", "qdd", "drives", "energy", "work", "losses")
+"""What a run has beside coordinates and rates; its forces and other outputs come after them."""
 LAWS = {
     "again": "the run is the motion of its problem",
     "columns": "all other columns of the run are those of its problem",
@@ -162,9 +162,10 @@ class MotionComparison:
         law, words = LAWS["columns"], "the same method once more"
         found: dict[str, tuple[float, float]] = {}
         left: list[str] = []
-        for name in dict.fromkeys((*COLUMNS, *self.run.computed)):
+        names = dict.fromkeys((*COLUMNS, *self.run.computed, *self.run.beyond_states()))
+        for name in names:
             mine, other = _column(self.run, name), _column(own.run, name)
-            if mine is None or not mine.size:
+            if mine is None or (not mine.size and (other is None or not other.size)):
                 continue
             pair = None if other is None else self._column_gap(name, mine, other)
             if pair is None:
@@ -325,10 +326,12 @@ def _share(pair: tuple[float, float]) -> float:
 def _column(run: Run, name: str) -> Array | None:
     """Return a column of a run, (m, k); None where it has none."""
     try:
-        found = run.output(name)
+        found = run.extra_states if name == "further" else run.output(name)
     except Error:
         return None
-    return found.reshape(len(run.t), -1) if len(found) == len(run.t) else None
+    if found is None or not len(run.t) or len(found) != len(run.t):
+        return None
+    return found.reshape(len(run.t), -1)
 
 
 # --- events: the k-th of a name belongs to the k-th of the same name ----------------------------

@@ -66,7 +66,8 @@ class Expanded(Displayed):
     """The analytic expression of a quantity, or of each entry of an array, indexed like one.
 
     `len` is the number of terms that are written, those in brackets included. Two are equal if
-    their values are, in whatever form they are written.
+    their values are, in whatever form they are written; where sines stand within sines within
+    sines, equal ones in other forms may be taken for different.
     """
 
     name: str

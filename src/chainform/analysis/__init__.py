@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from chainform.analysis.linear.linearisation import Linearisation, linearise
     from chainform.analysis.motions.drives import DriveForces, drives
     from chainform.analysis.motions.forces import UnknownForces, unknown_forces
+    from chainform.analysis.motions.known_states import is_run_file
     from chainform.analysis.motions.motion import (
         MotionOptions,
         MotionSource,
-        is_run_file,
         motion_of,
     )
     from chainform.analysis.motions.motion_kinematics import kinematics

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motions.constraint_values import ClosureRows
+from chainform.analysis.motions.known_states import one_row
 from chainform.analysis.motions.motion import (
     MotionOptions,
     MotionSource,
     motion_of,
-    one_row,
     with_values,
 )
 from chainform.analysis.motions.supplementary import PrescribedMotion, refuse_infinite

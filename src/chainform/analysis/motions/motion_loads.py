@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from chainform.analysis.motions.drives import driven_rates, drives
 from chainform.analysis.motions.forces import ALGORITHMS, UnknownForces, unknown_forces
+from chainform.analysis.motions.known_states import one_row
 from chainform.analysis.motions.motion import (
     MotionOptions,
     MotionSource,
     motion_of,
-    one_row,
     with_values,
 )
 from chainform.analysis.motions.motion_kinematics import run_of

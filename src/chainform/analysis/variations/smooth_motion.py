@@ -8,13 +8,13 @@ second has a 63rd part of the difference (order 6). Between smooth stretches lie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.collocation import ORDER, gauss, transitions
+from chainform.analysis.variations.collocation import ORDER, Stages, gauss
 from chainform.analysis.variations.jumps import EventVariation, Jumps
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variation_graph import SEAMS
@@ -99,11 +99,11 @@ class MotionVariations:
         times: Sequence[float] | Array = (),
     ) -> None:
         self.equations, self.state = equations, (q0, qd0, x0)
-        self.run: Run = equations.system.run(q0, qd0, x0)
-        self.first = self.run.about.span[0]
-        changes, self.last = self.run.changes, self.run.about.span[1]
-        if self.run.about.ending != "end":
-            self.last = changes[-1].t
+        self.start = equations.system.start(q0, qd0, x0)
+        motion = equations.system.motion(self.start, np.zeros(0))
+        self.steps, changes = motion.integrator.statistics.steps, motion.changes
+        self.first, self.last = self.start.t, motion.integrator.t
+        self.ending = motion.ending
         self.changes = [c for c in changes if self.first <= c.t <= self.last]
         jumps = Jumps(equations)
         found = [jumps.over(change) for change in self.changes]
@@ -122,7 +122,7 @@ class MotionVariations:
 
     def edges(self) -> Array:
         """Return edges of intervals: some steps of the motion for each."""
-        marks, steps = self.marks, self.run.statistics.steps
+        marks, steps = self.marks, self.steps
         share = np.diff(marks) / (marks[-1] - marks[0])
         counts = np.maximum(1, np.ceil(steps * share / STEPS)).astype(np.intp)
         places = np.concatenate([k + np.arange(n) / n for k, n in enumerate(counts.tolist())])
@@ -197,17 +197,14 @@ class MotionVariations:
         return _Refinement(self, goal, start).refined()
 
     def states(self, t: Array) -> tuple[Array, Array]:
-        """Return states of the motion at times, (m, nq + nv + nx), and what enters with them."""
-        system = self.equations.system
-        run = replace(system, problem=replace(system.problem, times=t)).run(*self.state)
-        assert run.modes is not None and run.extra_states is not None and run.u is not None
-        y = np.concatenate([run.q, run.qd, run.extra_states], axis=1)
-        layout, modes = system.machine.layout, run.modes
-        if not modes.shape[1]:
-            held = layout.fresh()[layout.place("mask") : layout.place("slack")]
-            modes = np.broadcast_to(held, (len(t), len(held)))
-        return y, np.concatenate([run.tau, run.u, modes], axis=1)
-
+        """Return states of the motion at times, (m, size), and what enters with them, (m, k)."""
+        system, equations = self.equations.system, self.equations.system.machine.equations
+        rows, layout = system.motion(self.start, t).result()[1], system.machine.layout
+        y, given = rows[:, : equations.size], rows[:, equations.size :]
+        if not given.shape[1]:
+            held = layout.fresh()[layout.place("tau") : layout.place("slack")]
+            given = np.broadcast_to(held, (len(t), len(held)))
+        return y, given
 
 def transitions_along(
     equations: VariationalEquations,
@@ -225,7 +222,7 @@ def transitions_along(
     are `start` (n, n + p), by default unit deviations and those by parameters.
     """
     motion = MotionVariations(equations, q0, qd0, x0, times=times)
-    return motion.run, motion.transitions(start, tolerance)
+    return equations.system.run(q0, qd0, x0), motion.transitions(start, tolerance)
 
 
 class _Refinement:
@@ -273,8 +270,9 @@ class _Refinement:
         y, given = self.motion.states(t)
         equations, nv = self.equations, self.equations.graph.nv
         F, C = equations.slopes(t, y, given), equations.turning(y)
-        where = places.reshape(nodes.shape)
-        return transitions(F[where], None if C is None else C[where], b - a, nv)
+        where, n = places.reshape(nodes.shape), len(equations.names)
+        stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
+        return stages.results(F[where][..., n:])
 
     def _sequence(self, pairs: _Pairs) -> _Sequence:
         """Return halves and events in the order of their times."""
@@ -316,9 +314,9 @@ class _Refinement:
             for name, row in met
         ]
         states = self.motion.states(edges)[0]
+        size = states.shape[1]
         for change, place in zip(self.motion.changes, places, strict=True):
-            states[place] = change.before[: states.shape[1]]
-            states[place + 1] = change.after[: states.shape[1]]
+            states[place : place + 2] = change.before[:size], change.after[:size]
         return Transitions(
             equations.names,
             equations.parameters,

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.results.result import Result, load_result
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
-    from chainform.analysis.variations.smooth_motion import transitions_along
+    from chainform.analysis.variations.sensitivities import sensitivities
+    from chainform.analysis.variations.smooth_motion import MotionVariations, transitions_along
+    from chainform.analysis.variations.start import StartDeviations
     from chainform.analysis.variations.transitions import Transitions
     from chainform.analysis.variations.variational_equations import VariationalEquations
 
@@ -57,11 +59,13 @@ __all__ = [
     "Linearisation",
     "MotionOptions",
     "MotionSource",
+    "MotionVariations",
     "Observer",
     "PrescribedMotion",
     "Progress",
     "Result",
     "TASKS",
+    "StartDeviations",
     "StateOptions",
     "StaticOptions",
     "Task",
@@ -89,6 +93,7 @@ __all__ = [
     "load_result",
     "motion_of",
     "rounding_at",
+    "sensitivities",
     "statics",
     "table_of_file",
     "transitions_along",

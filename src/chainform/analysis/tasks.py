@@ -33,6 +33,7 @@ from chainform.analysis.poses.inverse_poses import inverse_kinematics
 from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
+from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
@@ -49,6 +50,7 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "statics": statics,
     "equilibria": equilibria,
     "equilibrium_path": equilibrium_path,
+    "sensitivities": sensitivities,
 }
 """The function of each task."""
 WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(task).parameters)

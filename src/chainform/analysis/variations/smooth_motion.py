@@ -73,7 +73,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class _Steps:
     """Halves of pairs and events between them, in the order of their times."""
 
     edges: Array
@@ -296,7 +296,20 @@ class Refinement:
         stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
         return stages.results(F[where][..., n:])
 
-    def sequence(self, pairs: Pairs) -> Sequence:
+    def deviations_at(self, path: Transitions, times: Array) -> Array:
+        """Return deviations at times, (m, n, columns); at the time of an event those after it."""
+        n, Z = len(self.equations.names), path.forward(self.start)
+        places = path.at(times)
+        begun = path.times[places]
+        inside = times > begun
+        found = Z[places]
+        if np.any(inside):
+            results = self._solved(begun[inside], times[inside])
+            found[inside] = results[..., :n] @ found[inside]
+            found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
+        return found
+
+    def sequence(self, pairs: Pairs) -> _Steps:
         """Return halves and events in the order of their times."""
         edges, results, firsts = [float(pairs.a[0])], list[Array](), list[int]()
         waiting = list(zip(self.motion.changes, self.motion.jumps, strict=True))
@@ -310,7 +323,7 @@ class Refinement:
         for _, jump in waiting:
             edges.append(edges[-1])
             results.append(jump[:, : self.width])
-        return Sequence(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
+        return _Steps(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
 
     def _errors(self, pairs: Pairs) -> tuple[Array, float]:
         """Return the error that each pair puts into the deviations, and the error of these.

@@ -1,6 +1,6 @@
 """How quantities along a motion change with deviations from it.
 
-    dO = O_q xi + O_qd v + O_qdd dqdd + O_p dp,    dqdd = (qdd by xi, v, x, p) (xi, v, x, dp)
+dO = O_q xi + O_qd v + O_qdd dqdd + O_p dp,    dqdd = (qdd by xi, v, x, p) (xi, v, x, dp)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chainform.simulation import check_output, values_along
 
 Array = NDArray[np.float64]
 KNOWN = ("q", "qd", "qdd")
-PARTS = {"energy": ("kinetic_energy", "potential_energy"), "qdd": ()}
+PARTS: Mapping[str, tuple[str, ...]] = {"energy": ("kinetic_energy", "potential_energy"), "qdd": ()}
 """Quantities that are sums of others; accelerations are known anyway."""
 
 

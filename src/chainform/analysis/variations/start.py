@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
-from chainform.analysis.variations.smooth_motion import MotionVariations
+from chainform.analysis.variations.motion_variations import MotionVariations
 from chainform.analysis.variations.variation_graph import INSTANT
 from chainform.errors import RunError
 from chainform.given import argument, listed

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         inverse_kinematics,
         kinematics,
         linearise,
+        sensitivities,
         statics,
         workspace,
     )
@@ -63,6 +64,7 @@ __all__ = [
     "read",
     "read_expressions",
     "report",
+    "sensitivities",
     "simulate",
     "statics",
     "verify",

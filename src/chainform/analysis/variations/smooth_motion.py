@@ -2,7 +2,7 @@
 
 The states at the nodes come from the motion itself. An interval is cut in two until the error that
 it puts into the deviations is small: of two results, one in whole intervals and one in halves, the
-second has a 63rd part of the difference (order 6).
+second has a 63rd part of the difference (order 6). Between smooth stretches lie events (jumps.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, gauss, transitions
+from chainform.analysis.variations.jumps import EventVariation, Jumps
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.errors import RunError
@@ -31,6 +32,8 @@ FLOOR = 1e-11
 """The least tolerance by default."""
 LEAST = 1e-9
 """Deviations of one kind that are smaller, against the others, are measured as if they were so."""
+AWAY = 1e-9
+"""How far (as a share of the motion) the arguments of signs are looked at from events."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +64,75 @@ class _Pairs:
         whole = _Pairs(*(np.concatenate(each) for each in arrays))
         return whole.some(np.argsort(whole.a, kind="stable"))
 
-    def halves(self) -> tuple[Array, Array]:
-        """Return the edges of the halves, and their results, in the order of their times."""
-        edges = np.append(np.stack([self.a, self.m], axis=1).ravel(), self.b[-1])
-        results = np.stack([self.left, self.right], axis=1)
-        return edges, results.reshape(-1, *results.shape[2:])
+
+@dataclass(frozen=True, eq=False)
+class _Sequence:
+    """Halves of pairs and events between them, in the order of their times."""
+
+    edges: Array
+    results: Array
+    """(k, n, n + p), between the edges."""
+    firsts: NDArray[np.intp]
+    """Where each pair begins among the edges."""
+
+
+class MotionVariations:
+    """One motion of a system, and its transitions.
+
+    The state at the start may be given as in `System.run`. There is an edge at each of `times`.
+    """
+
+    def __init__(
+        self,
+        equations: VariationalEquations,
+        q0: Any = None,
+        qd0: Any = None,
+        x0: Any = None,
+        *,
+        times: Sequence[float] | Array = (),
+    ) -> None:
+        self.equations, self.state = equations, (q0, qd0, x0)
+        self.run: Run = equations.system.run(q0, qd0, x0)
+        self.first = self.run.about.span[0]
+        changes, self.last = self.run.changes, self.run.about.span[1]
+        if self.run.about.ending != "end":
+            self.last = changes[-1].t
+        self.changes = [c for c in changes if self.first <= c.t <= self.last]
+        jumps = Jumps(equations)
+        found = [jumps.over(change) for change in self.changes]
+        self.jumps = [matrix for matrix, _ in found]
+        self.met = [met for _, met in found]
+        breaks = [*equations.system.conditions.efforts.breaks, *times, self.first, self.last]
+        breaks += [change.t for change in self.changes]
+        self.marks = np.unique([t for t in breaks if self.first <= t <= self.last])
+
+    @property
+    def rtol(self) -> float:
+        """The tolerance of the motion."""
+        return self.equations.system.problem.settings.rtol
+
+    def transitions(
+        self, start: Array | None = None, tolerance: float | None = None
+    ) -> Transitions:
+        """Return the transitions along the motion.
+
+        The error is that of deviations whose values at the start are `start` (n, columns), the last
+        ones by parameters; by default unit deviations, and those by parameters.
+        """
+        goal = max(10.0 * self.rtol, FLOOR) if tolerance is None else tolerance
+        return _Refinement(self, goal, start).refined()
+
+    def states(self, t: Array) -> tuple[Array, Array]:
+        """Return states of the motion at times, (m, nq + nv + nx), and what enters with them."""
+        system = self.equations.system
+        run = replace(system, problem=replace(system.problem, times=t)).run(*self.state)
+        assert run.modes is not None and run.extra_states is not None and run.u is not None
+        y = np.concatenate([run.q, run.qd, run.extra_states], axis=1)
+        layout, modes = system.machine.layout, run.modes
+        if not modes.shape[1]:
+            held = layout.fresh()[layout.place("mask") : layout.place("slack")]
+            modes = np.broadcast_to(held, (len(t), len(held)))
+        return y, np.concatenate([run.tau, run.u, modes], axis=1)
 
 
 def transitions_along(
@@ -83,41 +150,26 @@ def transitions_along(
     There is an edge at each of `times`. The error is that of deviations whose values at the start
     are `start` (n, n + p), by default unit deviations and those by parameters.
     """
-    run = equations.system.run(q0, qd0, x0)
-    rtol = equations.system.problem.settings.rtol
-    goal = max(10.0 * rtol, FLOOR) if tolerance is None else tolerance
-    breaks = [run.t[0], *equations.system.conditions.efforts.breaks, *times, run.t[-1]]
-    marks = np.unique([t for t in breaks if run.t[0] <= t <= run.t[-1]])
-    share = np.diff(marks) / (run.t[-1] - run.t[0])
-    counts = np.maximum(1, np.ceil(run.statistics.steps * share / STEPS)).astype(int)
-    parts = [
-        np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(marks, marks[1:], counts, strict=False)
-    ]
-    edges = np.append(np.concatenate(parts), marks[-1])
-    work = _Refinement(equations, (q0, qd0, x0), goal, start)
-    return run, work.refined(edges)
+    motion = MotionVariations(equations, q0, qd0, x0, times=times)
+    return motion.run, motion.transitions(start, tolerance)
 
 
 class _Refinement:
     """Cuts intervals in two until the deviations have the error that is wanted."""
 
-    def __init__(
-        self,
-        equations: VariationalEquations,
-        state: tuple[Any, Any, Any],
-        goal: float,
-        start: Array | None,
-    ) -> None:
-        self.equations, self.state, self.goal = equations, state, goal
+    def __init__(self, motion: MotionVariations, goal: float, start: Array | None) -> None:
+        self.motion, self.equations, self.goal = motion, motion.equations, goal
+        equations = motion.equations
         n, p = len(equations.names), len(equations.parameters)
         self.start = np.eye(n, n + p) if start is None else start
-        self.groups = np.repeat(
-            [0, 1, 2], [equations.graph.nv, equations.graph.nv, equations.graph.nx]
-        )
+        counts = [equations.graph.nv, equations.graph.nv, equations.graph.nx]
+        self.groups = np.repeat([0, 1, 2], counts)
 
-    def refined(self, edges: Array) -> Transitions:
-        """Return transitions between edges, and between those that are put in."""
+    def refined(self) -> Transitions:
+        """Return transitions with as many intervals as are needed."""
+        edges = self._edges()
         pairs = self._first(edges[:-1], edges[1:])
+        self._check_seams(edges)
         errors = self._errors(pairs)
         for _ in range(ROUNDS):
             if errors.sum() <= self.goal:
@@ -128,6 +180,14 @@ class _Refinement:
             pairs = _Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
             errors = self._errors(pairs)
         raise self._unreached(pairs, errors)
+
+    def _edges(self) -> Array:
+        """Return the first edges: some steps of the motion for each interval."""
+        marks, steps = self.motion.marks, self.motion.run.statistics.steps
+        share = np.diff(marks) / (marks[-1] - marks[0])
+        counts = np.maximum(1, np.ceil(steps * share / STEPS)).astype(np.intp)
+        places = np.concatenate([k + np.arange(n) / n for k, n in enumerate(counts.tolist())])
+        return np.append(np.interp(places, np.arange(len(marks)), marks), marks[-1])
 
     def _first(self, a: Array, b: Array) -> _Pairs:
         k, m = len(a), (a + b) / 2
@@ -145,42 +205,83 @@ class _Refinement:
         """Return the results of intervals, (k, n, n + p)."""
         nodes = a[:, None] + (b - a)[:, None] * gauss().c
         t, places = np.unique(nodes, return_inverse=True)
-        y = self.states(t)
+        y, given = self.motion.states(t)
         equations, nv = self.equations, self.equations.graph.nv
-        F, C, where = equations.slopes(t, y), equations.turning(y), places.reshape(nodes.shape)
+        F, C = equations.slopes(t, y, given), equations.turning(y)
+        where = places.reshape(nodes.shape)
         return transitions(F[where], None if C is None else C[where], b - a, nv)
 
-    def states(self, t: Array) -> Array:
-        """Return the states (q, qd, x) of the motion at times, (m, nq + nv + nx)."""
-        system = self.equations.system
-        problem = replace(system.problem, times=t)
-        run = replace(system, problem=problem).run(*self.state)
-        more = [] if run.extra_states is None else [run.extra_states]
-        return np.concatenate([run.q, run.qd, *more], axis=1)
+    def _sequence(self, pairs: _Pairs) -> _Sequence:
+        """Return halves and events in the order of their times."""
+        edges, results, firsts = [float(pairs.a[0])], list[Array](), list[int]()
+        waiting = list(zip(self.motion.changes, self.motion.jumps, strict=True))
+        for k in range(len(pairs)):
+            while waiting and waiting[0][0].t <= pairs.a[k]:
+                edges.append(float(pairs.a[k]))
+                results.append(waiting.pop(0)[1])
+            firsts.append(len(results))
+            edges += [float(pairs.m[k]), float(pairs.b[k])]
+            results += [pairs.left[k], pairs.right[k]]
+        for _, jump in waiting:
+            edges.append(edges[-1])
+            results.append(jump)
+        return _Sequence(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
 
     def _errors(self, pairs: _Pairs) -> Array:
         """Return the error that each pair puts into the deviations, against the largest ones."""
-        _, results = pairs.halves()
-        n = len(self.equations.names)
-        Z = carried(results, self.start)
+        sequence, n = self._sequence(pairs), len(self.equations.names)
+        Z = carried(sequence.results, self.start)
         difference = pairs.whole - composed(pairs.right, pairs.left)
-        errors = np.abs(difference[..., :n] @ Z[:-1:2] + _forced(difference[..., n:], Z.shape[-1]))
+        forced = with_zeros(difference[..., n:], Z.shape[-1])
+        errors = np.abs(difference[..., :n] @ Z[sequence.firsts] + forced)
         sizes = [np.abs(Z).max(axis=0)[self.groups == g].max(axis=0, initial=0.0) for g in range(3)]
         scales = np.maximum(sizes, LEAST * np.max(sizes, axis=0))[self.groups]
         scales[scales == 0.0] = 1.0
         return (errors / scales).max(axis=(1, 2)) / (2**ORDER - 1)
 
+    def _check_seams(self, edges: Array) -> None:
+        """Refuse signs that change within a smooth stretch: what they multiply jumps there."""
+        marks = self.motion.marks
+        inside = edges[~np.isin(edges, marks)]
+        aside = AWAY * (marks[-1] - marks[0])
+        t = np.unique(np.concatenate([inside, marks[:-1] + aside, marks[1:] - aside]))
+        values = np.sign(self.equations.seams(t, *self.motion.states(t)))
+        for a, b in zip(marks[:-1], marks[1:], strict=True):
+            own = values[(t > a) & (t < b)]
+            if own.size and np.any(own.max(axis=0) * own.min(axis=0) < 0):
+                raise RunError(
+                    f"a law jumps between t = {a:.9g} s and {b:.9g} s: the argument of a sign "
+                    "in it goes through zero",
+                    file=self.equations.mechanism.file,
+                    element="sensitivities",
+                    remedy="write a smooth law, as tanh(x/0.01) for sign(x), or friction of the "
+                    "joint",
+                )
+
     def _result(self, pairs: _Pairs, reached: float) -> Transitions:
-        equations, (edges, results) = self.equations, pairs.halves()
-        n = len(equations.names)
+        equations, sequence = self.equations, self._sequence(pairs)
+        n, edges = len(equations.names), sequence.edges
+        results = sequence.results
+        inner = np.setdiff1d(np.arange(len(results)), sequence.firsts)
+        places = [k for k in inner.tolist() if k - 1 not in sequence.firsts]
+        events = [
+            EventVariation(name, change.t, place + 1, row[:n], row[n:])
+            for change, met, place in zip(self.motion.changes, self.motion.met, places, strict=True)
+            for name, row in met
+        ]
+        states = self.motion.states(edges)[0]
+        for change, place in zip(self.motion.changes, places, strict=True):
+            states[place] = change.before[: states.shape[1]]
+            states[place + 1] = change.after[: states.shape[1]]
         return Transitions(
             equations.names,
             equations.parameters,
             edges,
-            self.states(edges),
+            states,
             results[..., :n],
             results[..., n:],
             reached,
+            tuple(events),
         )
 
     def _unreached(self, pairs: _Pairs, errors: Array) -> RunError:
@@ -189,7 +290,7 @@ class _Refinement:
             f"the deviations do not come nearer than {errors.sum():.1e}, and {self.goal:.1e} was "
             f"wanted: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the motion "
             "is not accurate enough",
-            file=equations_file(self.equations),
+            file=self.equations.mechanism.file,
             element="tolerance",
             remedy="give a larger tolerance, or a smaller rtol for the motion",
         )
@@ -208,18 +309,13 @@ def carried(results: Array, start: Array) -> Array:
     n = results.shape[1]
     Z = np.empty((len(results) + 1, *start.shape))
     Z[0] = start
-    forced = _forced(results[..., n:], start.shape[1])
+    forced = with_zeros(results[..., n:], start.shape[1])
     for k, result in enumerate(results):
         Z[k + 1] = result[:, :n] @ Z[k] + forced[k]
     return Z
 
 
-def _forced(results: Array, columns: int) -> Array:
+def with_zeros(results: Array, columns: int) -> Array:
     """Return what parameters add, with zeros for the columns before them."""
     k, n, p = results.shape
     return np.concatenate([np.zeros((k, n, columns - p)), results], axis=-1)
-
-
-def equations_file(equations: VariationalEquations) -> str | None:
-    """Return the file of the mechanism."""
-    return equations.mechanism.file

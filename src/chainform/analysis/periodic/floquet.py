@@ -129,25 +129,24 @@ COORDINATE = "nothing depends on where {name} is"
 
 def multipliers_of(
     M: Array,
-    scales: Array,
     period: float,
     known: Sequence[tuple[str, Array]],
     gradient: Array | None,
     accuracy: float,
 ) -> Multipliers:
-    """Return the multipliers of a transition M in units of the motion.
+    """Return the multipliers of a transition M of deviations that are free.
 
     `known` are deviations that come back, with their names; `gradient` is that of the energy where
     it is conserved; `accuracy` is the error of M against its largest entries.
     """
-    M = M * scales / scales[:, None]
-    V = np.array([vector / scales for _, vector in known]).reshape(len(known), len(scales)).T
-    frame = np.linalg.qr(V, mode="complete")[0] if len(known) else np.eye(len(scales))
+    n = len(M)
+    V = np.array([vector for _, vector in known]).reshape(len(known), n).T
+    frame = np.linalg.qr(V, mode="complete")[0] if len(known) else np.eye(n)
     rest = frame[:, len(known) :]
     reduced = rest.T @ M @ rest
     values, errors = _eigenvalues(reduced, accuracy * float(np.linalg.norm(M, 2)))
     names = [""] * len(values)
-    if gradient is not None and _is_conserved(M, gradient * scales, accuracy):
+    if gradient is not None and _is_conserved(M, gradient, accuracy):
         near = int(np.argmin(np.abs(values - 1.0))) if len(values) else -1
         if near >= 0 and abs(values[near] - 1.0) < max(FAMILY, errors[near]):
             names[near], values[near], errors[near] = ENERGY, 1.0, 0.0

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from chainform.analysis.periodic.motion_states import MotionStates
 from chainform.analysis.variations.smooth_motion import transitions_along
 from chainform.analysis.variations.transitions import Transitions
-from chainform.analysis.variations.variation_graph import MOTION
+from chainform.analysis.variations.variation_graph import INSTANT
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.errors import RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.simulation import Problem, Run
+from chainform.simulation import Problem, Run, Scenario
 
 Array = NDArray[np.float64]
 RTOL = 1e-11
@@ -64,36 +65,101 @@ class MotionFlow:
             self, equations=replace(self.equations, system=replace(system, problem=problem))
         )
 
-    def start(self, options: Any = None) -> Array:
+    def start(self) -> Array:
         """Return the state in which the problem begins, its loops closed."""
-        del options
+        return self.states.along(self._own_start(0.0))[0]
+
+    def after(self, time: float) -> Array:
+        """Return the state so long after the problem begins."""
+        return self.states.along(self._own_start(time))[-1]
+
+    def _own_start(self, time: float) -> Run:
         first = self.equations.system.problem.span[0]
-        short = self.over((first, first + 1e-9), np.array([first]))
-        return self.states.along(short.equations.system.run())[0]
+        return self.over((first, first + (time or 1e-9))).equations.system.run()
 
     def run(self, y: Array) -> Run:
         """Return the motion from a state."""
         return self.equations.system.run(*self.states.start(y))
 
-    def end(self, y: Array) -> Array:
-        """Return the state at the last time of output."""
-        return self.states.along(self.run(y))[-1]
-
-    def path(self, y: Array, start: Array | None = None) -> tuple[Run, Transitions]:
+    def path(self, y: Array) -> tuple[Run, Transitions]:
         """Return the motion from a state, and the transitions of deviations along it."""
-        return transitions_along(self.equations, *self.states.start(y), start=start)
+        return transitions_along(self.equations, *self.states.start(y))
+
+    def rows(self, run: Run) -> Array:
+        """Return the states of a run with what enters the equations with each, (m, k)."""
+        assert run.extra_states is not None and run.u is not None and run.modes is not None
+        machine, modes = self.equations.system.machine, run.modes
+        layout, m = machine.layout, len(run.t)
+        x = np.zeros((m, machine.equations.nx))
+        x[:, : run.extra_states.shape[1]] = run.extra_states
+        if not modes.shape[1]:
+            held = layout.fresh()[layout.place("mask") : layout.place("slack")]
+            modes = np.broadcast_to(held, (m, len(held)))
+        return np.concatenate([run.q, run.qd, x, run.tau, run.u, modes], axis=1)
 
     def rates(self, run: Run, k: int) -> Array:
         """Return the rates of deviations along the motion at one of its times, (n,)."""
-        y = self.states.along(run)[k]
-        nv, nx = self.states.nv, self.states.nx
-        inputs = self.equations.inputs(run.t[[k]], y[None])
-        motion = self.equations.graph.values(inputs, MOTION)[0][0] if nx else np.zeros(0)
-        return np.concatenate([run.qd[k], run.qdd[k], motion[len(motion) - nx :]])
+        return self.equations.rates(float(run.t[k]), self.rows(run)[k])
+
+    def rates_at(self, t: float, y: Array) -> Array:
+        """Return the rates of deviations along the motion that begins with a state, (n,)."""
+        return self.rates(self.over((t, t + 1e-9)).run(y), 0)
+
+    # --- loops, constraints, closed contacts ---------------------------------------------------
+
+    def bonds(self, t: float, row: Array) -> tuple[Array, Array]:
+        """Return what rows that hold leave open, positions then rates, and the slopes by z."""
+        equations, count = self.equations, self.equations.graph.rows
+        if not count:
+            return np.zeros(0), np.zeros((0, len(equations.names)))
+        given = row[None, equations.system.machine.equations.size :]
+        inputs = equations.inputs(np.array([t]), row[None], given)
+        slopes = equations.chosen(equations.graph.slopes(inputs, GROUPS, INSTANT))[0]
+        values = equations.graph.values(inputs, INSTANT)[0][0]
+        # A foot that sticks may stand anywhere, and so may a joint: those rows bind rates alone.
+        first = equations.system.machine.equations.row_counts.first_tangential
+        holds = equations.mask(given)[0] > 0
+        held = np.append(holds & (np.arange(count) < first), holds)
+        slopes, values = slopes[: 2 * count][held], values[: 2 * count][held]
+        binding = np.abs(slopes).max(axis=1) > 0
+        return values[binding], slopes[binding]
+
+    def tangent(self, t: float, row: Array, scales: Array) -> Array:
+        """Return what rows that hold leave free, in units of the motion: a basis (n, freedoms)."""
+        _, slopes = self.bonds(t, row)
+        if not len(slopes):
+            return np.eye(len(scales))
+        even = slopes * scales
+        even = even / np.maximum(np.linalg.norm(even, axis=1, keepdims=True), 1e-300)
+        values, directions = np.linalg.svd(even)[1:]
+        return directions[int(np.sum(values > RANK * values[0])) :].T
+
+    def closed(self, t: float, y: Array, row: Array, scales: Array) -> Array:
+        """Return the state near by in which the rows hold that hold in a row of output."""
+        if not self.equations.graph.rows:
+            return y
+        for _ in range(CLOSING_STEPS):
+            values, slopes = self.bonds(t, np.append(y, row[len(y) :]))
+            if not len(values):
+                break
+            step = np.linalg.lstsq(slopes * scales, -values, rcond=RANK)[0]
+            y = self.states.moved(y, step * scales)
+            if np.max(np.abs(step)) < CLOSED:
+                break
+        return y
+
+
+GROUPS = ("q", "qd", "x", "parameters")
+RANK = 1e-9
+CLOSING_STEPS = 8
+CLOSED = 1e-14
+"""Steps below this, in units of the motion, change nothing any more."""
 
 
 def problem_of(
-    mechanism: Mechanism | str | PathLike[str], options: dict[str, Any], span: tuple[float, float]
+    mechanism: Mechanism | Scenario | str | PathLike[str],
+    options: dict[str, Any],
+    span: tuple[float, float],
 ) -> Problem:
     """Return the problem of a mechanism over a span; what has no derivatives is refused."""
     for name, remedy in REFUSED.items():
@@ -105,6 +171,12 @@ def problem_of(
     return Problem.of(mechanism, **cast("Any", given))
 
 
+def from_state(problem: Problem, start: tuple[Array, Array, Array | None]) -> Problem:
+    """Return a problem that begins with another state."""
+    own = dict(zip(("q0", "qd0", "x0"), start, strict=True))
+    return replace(problem, options={**problem.options, **own})
+
+
 REFUSED = {
     "t_eval": "give points: so many times in a period are put out",
     "hold": "leave it out: efforts then follow the state all the time",
@@ -113,8 +185,6 @@ REFUSED = {
 
 def names_of(given: Any, element: str, known: Sequence[str]) -> list[str]:
     """Return names that are given, each of them known and once."""
-    from chainform.given import argument
-
     texts = argument(element, given).texts(f'write {element}=["{known[0]}"]')
     for text in texts:
         if text not in known:

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.periodic.floquet import PHASE, Multipliers, multipliers_of
-from chainform.analysis.periodic.motion_flow import MotionFlow, names_of, problem_of
-from chainform.analysis.periodic.section import Section, first_return
+from chainform.analysis.periodic.motion_flow import MotionFlow, from_state, names_of, problem_of
+from chainform.analysis.periodic.section import Section, first_return, first_round
 from chainform.analysis.periodic.shooting import RESTING, Closure, Orbit, Shooting, over_longer
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism, Reader
-from chainform.simulation import Problem, ProblemOptions, Run
+from chainform.simulation import Problem, ProblemOptions, Run, Scenario
 
 Array = NDArray[np.float64]
 MOST_POINTS = 1_000_000
@@ -37,9 +37,10 @@ CONSERVED = 1e-8
 
 
 def periodic_motion(  # noqa: PLR0913, a front door
-    mechanism: Mechanism | str | PathLike[str],
+    mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
     period: float | None = None,
+    settle: float = 0.0,
     section: Any = None,
     returns: int = 1,
     change: Mapping[str, Any] | None = None,
@@ -58,6 +59,9 @@ def periodic_motion(  # noqa: PLR0913, a front door
     name of an event: the motion from the start is followed within `t` to its first crossing, and
     from there to the next one in the same direction, or to the one after so many `returns`. `change`
     gives coordinates and rates after the section by laws of those before: {"der(x)": "-0.8*der(x)"}.
+    A section may also be the name of what a run calls an event, such as "foot: impact". The motion
+    first goes on for a time of `settle` (s), so that a period does not begin in the middle of an
+    impact, or that the start comes near to a stable motion.
 
     Coordinates in `shift` advance in a period by a number ({"crank": "2*pi"}), those in `relative`
     by any: nothing may depend on where they are. `held` are entries of the start that stay as they
@@ -73,7 +77,8 @@ def periodic_motion(  # noqa: PLR0913, a front door
     watch = Watch(progress, takes_parts=False)
     watch.counting(1)
     request = _Request.of(mechanism, period, section, change, dict(options))
-    begin = request.begin(argument("returns", returns).whole(1, 1000))
+    rest = argument("settle", settle).number(least=0.0)
+    begin = request.begin(argument("returns", returns).whole(1, 1000), rest)
     closure = request.closure(begin, shift, relative, held)
     count = argument("points", points).whole(3, MOST_POINTS)
     goal = argument("tolerance", tolerance).number(above=0.0, most=0.1)
@@ -87,6 +92,7 @@ def periodic_motion(  # noqa: PLR0913, a front door
 class _Begin:
     """Where shooting begins: a state, a period, and the section that it is on."""
 
+    t: float
     y: Array
     period: float
     section: Section | None
@@ -104,7 +110,7 @@ class _Request:
 
     @staticmethod
     def of(
-        mechanism: Mechanism | str | PathLike[str],
+        mechanism: Mechanism | Scenario | str | PathLike[str],
         period: Any,
         section: Any,
         change: Any,
@@ -135,7 +141,7 @@ class _Request:
         _refuse_changes(problem)
         return _Request(problem, MotionFlow.of(problem), length, section, change)
 
-    def begin(self, returns: int) -> _Begin:
+    def begin(self, returns: int, settle: float) -> _Begin:
         """Return where shooting begins."""
         flow = self.flow
         if flow.names_time and self.period is None:
@@ -150,14 +156,22 @@ class _Request:
                 element="section",
                 remedy="leave the section out",
             )
-        y = flow.start()
+        first = self.problem.span[0]
+        y = flow.after(settle) if settle else flow.start()
         if self.section is None:
             assert self.period is not None
-            return _Begin(y, self.period, None)
-        section = Section.of(flow, self.problem, self.section, self.change)
+            return _Begin(first + settle, y, self.period, None)
+        problem = self.problem
+        if settle:
+            problem = from_state(problem, flow.states.start(y))
+        if isinstance(self.section, str) and problem.options["events"] is None:
+            met = first_round(flow, problem, self.section, returns)
+            if met is not None:
+                return _Begin(*met, None)
+        section = Section.of(flow, problem, self.section, self.change)
         if self.period is not None:
-            return _Begin(y, self.period, section)
-        return _Begin(*first_return(section, self.problem, returns), section)
+            return _Begin(first, y, self.period, section)
+        return _Begin(first, *first_return(section, problem, returns), section)
 
     def closure(self, begin: _Begin, shift: Any, relative: Any, held: Any) -> Closure:
         """Return what closes."""
@@ -177,7 +191,7 @@ class _Request:
             )
         stay = names_of(held, "held", [*names, PERIOD])
         return Closure(
-            self.problem.span[0] if self.period is None else 0.0,
+            begin.t,
             advance,
             tuple(free),
             tuple(names.index(name) for name in stay if name != PERIOD),
@@ -223,7 +237,7 @@ def _checked(flow: MotionFlow, closure: Closure, orbit: Orbit) -> tuple[Array, l
                 remedy="give a period after which all laws of time repeat, and coordinates that "
                 "advance only where nothing depends on where they are",
             )
-    rests = float(np.max(np.abs(orbit.start_rates) / orbit.scales)) * orbit.period < RESTING
+    rests = _rests(orbit)
     if rests and closure.has_free_period:
         raise RunError(
             "the motion that was found rests, and every time is its period",
@@ -232,6 +246,11 @@ def _checked(flow: MotionFlow, closure: Closure, orbit: Orbit) -> tuple[Array, l
             f'held=["{flow.equations.names[0]}"]; linearise has the poles of an equilibrium',
         )
     return advance, _fractions(flow, closure, orbit, advance)
+
+
+def _rests(orbit: Orbit) -> bool:
+    """Tell whether a motion is none."""
+    return float(np.max(np.abs(orbit.start_rates) / orbit.scales)) * orbit.period < RESTING
 
 
 def _fractions(flow: MotionFlow, closure: Closure, orbit: Orbit, advance: Array) -> list[str]:
@@ -250,13 +269,14 @@ def _fractions(flow: MotionFlow, closure: Closure, orbit: Orbit, advance: Array)
 
 def _multipliers(flow: MotionFlow, closure: Closure, orbit: Orbit) -> Multipliers:
     """Return the multipliers, those that are 1 for a reason first."""
-    M, n = orbit.monodromy, len(orbit.scales)
+    scales, n = orbit.scales, len(orbit.scales)
+    M = orbit.monodromy * scales / scales[:, None]
     known: list[tuple[str, Array]] = []
-    if not flow.names_time and np.any(orbit.start_rates):
-        known.append((PHASE, orbit.start_rates))
+    if not flow.names_time and not _rests(orbit):
+        known.append((PHASE, orbit.start_rates / scales))
     for place in closure.relative:
         unit = np.eye(n)[place]
-        if size_apart(M @ unit - unit, unit * orbit.scales[place], orbit.scales) > SAME:
+        if np.max(np.abs(M @ unit - unit)) > SAME:
             name = flow.equations.names[place]
             raise RunError(
                 f"the motion depends on where {name} is, so that it may not advance freely",
@@ -266,12 +286,11 @@ def _multipliers(flow: MotionFlow, closure: Closure, orbit: Orbit) -> Multiplier
         known.append((flow.equations.names[place], unit))
     accuracy = max(orbit.path.tolerance, orbit.size)
     gradient = _energy_gradient(flow, orbit)
-    return multipliers_of(M, orbit.scales, orbit.period, known, gradient, accuracy)
-
-
-def size_apart(difference: Array, unit: Array, scales: Array) -> float:
-    """Return how large a difference of deviations is against one of them, in their units."""
-    return float(np.max(np.abs(difference / scales)) / np.max(np.abs(unit / scales) / scales))
+    free = orbit.tangent
+    if gradient is not None:
+        gradient = free.T @ (gradient * scales)
+    inner = [(name, free.T @ vector) for name, vector in known]
+    return multipliers_of(free.T @ M @ free, orbit.period, inner, gradient, accuracy)
 
 
 def _energy_gradient(flow: MotionFlow, orbit: Orbit) -> Array | None:

@@ -135,11 +135,34 @@ def first_return(section: Section, problem: Problem, returns: int) -> tuple[Arra
     return y[same[0]], float(run.t[same[returns]] - run.t[same[0]])
 
 
+def first_round(
+    flow: MotionFlow, problem: Problem, name: str, returns: int
+) -> tuple[float, Array, float] | None:
+    """Return where a motion through impacts and other events begins, by the name of one of them.
+
+    It is the middle of the longest stretch without events between that event and its return: a
+    time, the state then, and the time to return. None if no event has the name.
+    """
+    run = flow.over(problem.span).equations.system.run()
+    known = {event.name for event in run.events}
+    chosen = name if name in known else f"{name}: impact"
+    met = [event.t for event in run.events if event.name == chosen and event.t > problem.span[0]]
+    if not met:
+        return None
+    if len(met) <= returns:
+        raise _no_return(problem, len(met), returns + 1)
+    first, last = met[-1 - returns], met[-1]
+    marks = np.unique([event.t for event in run.events if first <= event.t <= last])
+    longest = int(np.argmax(np.diff(marks)))
+    begin = float(marks[longest : longest + 2].mean())
+    return begin, flow.after(begin - problem.span[0]), last - first
+
+
 def _no_return(problem: Problem, crossings: int, needed: int) -> RunError:
     span = problem.span[1] - problem.span[0]
     return RunError(
-        f"no return to the section within {span:g} s: it is crossed {crossings} times in one "
-        f"direction, and {needed} are needed",
+        f"no return to the section within {span:g} s: it is met {crossings} times in one direction, "
+        f"and {needed} are needed",
         element="section",
         remedy=f"give a longer time, as t={10 * span:g}, another start or another section",
     )

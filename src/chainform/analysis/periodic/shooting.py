@@ -39,7 +39,11 @@ SHORTEST = 1e-3
 """A period below this share of the first guess tends to zero."""
 RANKS = (1e-7, 1e-10, 1e-13)
 """Singular values below such a share count as zero, the first that lets the gap shrink."""
-RESTING = 1e-7
+SMALLEST = 1e-3
+"""A motion that becomes smaller than this share of the first one tends to rest."""
+HELD = 1e-9
+"""Entries that are held change by less, in units of the motion."""
+RESTING = 1e-6
 """Rates below this share of their units are none."""
 
 
@@ -64,7 +68,8 @@ class Orbit:
     """A motion over a period: `gap` (n,) is what is left over, `size` its size in its units.
 
     `monodromy` (n, n) goes over the period, its change with it; `start_rates` and `rates` are those
-    of deviations at the start and at the end, after the change.
+    of deviations at the start and at the end, after the change. `row` is the start with what enters
+    the equations there, `tangent` (n, freedoms) what loops and contacts leave free there, in units.
     """
 
     y: Array
@@ -76,6 +81,8 @@ class Orbit:
     monodromy: Array
     start_rates: Array
     rates: Array
+    row: Array
+    tangent: Array
     steps: int = 0
 
     @property
@@ -96,15 +103,14 @@ class Shooting:
         self.flow, self.closure, self.points = flow, closure, points
         n = len(flow.equations.names)
         self.counted = [k for k in range(n) if k not in closure.relative]
-        self.free = [k for k in range(n) if k not in (*closure.relative, *closure.held)]
+        self.first_scales: Array | None = None
 
     # --- one motion -----------------------------------------------------------------------
 
-    def gap_after(self, y: Array, T: float, end: Array) -> Array:
+    def gap_after(self, y: Array, end: Array) -> Array:
         """Return the gap of a motion from its ends; zero in relative entries."""
         gap = self.flow.states.deviations(end[None], y)[0] - self.closure.shift
         gap[list(self.closure.relative)] = 0.0
-        del T
         return gap
 
     def _ended(self, y: Array, T: float, end: Array) -> Array:
@@ -119,7 +125,7 @@ class Shooting:
             run = self._over(T, 2).run(y)
             start, end = self.flow.states.along(run)[[0, -1]]
             t = self.closure.first + T
-            left = size_of(self.gap_after(start, T, self._ended(start, T, end)), scales)
+            left = size_of(self.gap_after(start, self._ended(start, T, end)), scales)
             section = self.closure.section
             if section is not None:
                 left = max(left, self._section_gap(section, t, start, end) / T)
@@ -130,8 +136,7 @@ class Shooting:
     def _section_gap(self, section: Section, t: float, start: Array, end: Array) -> float:
         """Return how long, about, the motion still needs to the section."""
         at = (t, end) if section.changed else (self.closure.first, start)
-        flow = self.flow.over((at[0], at[0] + 1e-9), np.array([at[0]]))
-        rate = section.crossing(*at, flow.rates(flow.run(at[1]), 0))
+        rate = section.crossing(*at, self.flow.rates_at(*at))
         return abs(section.value(*at) / rate) if rate else np.inf
 
     def _over(self, T: float, points: int) -> MotionFlow:
@@ -155,8 +160,20 @@ class Shooting:
         section = self.closure.section
         if section is not None and section.changed:
             M, rates = self._changed(section, run.t[-1], end, rates, M)
-        gap = self.gap_after(start, T, self._ended(start, T, end))
-        return Orbit(start, T, run, path, gap, states.scales(along, T), M, first, rates, steps)
+        gap = self.gap_after(start, self._ended(start, T, end))
+        scales = self._scales(along, T)
+        row = flow.rows(run)[0]
+        tangent = flow.tangent(float(run.t[0]), row, scales)
+        return Orbit(start, T, run, path, gap, scales, M, first, rates, row, tangent, steps)
+
+    def _scales(self, along: Array, T: float) -> Array:
+        """Return the units of a motion, not far below those of the first one."""
+        moving = along.copy()
+        moving[:, list(self.closure.relative)] = 0.0
+        scales = self.flow.states.scales(moving, T)
+        if self.first_scales is None:
+            self.first_scales = scales
+        return np.maximum(scales, SMALLEST * self.first_scales)
 
     def _changed(
         self, section: Section, t: float, end: Array, rates: Array, M: Array
@@ -170,8 +187,7 @@ class Shooting:
                 element="section",
                 remedy="choose a law that the motion crosses",
             )
-        flow = self.flow.over((t, t + 1e-9), np.array([t]))
-        after = flow.rates(flow.run(section.after(t, end)), 0)
+        after = self.flow.rates_at(t, section.after(t, end))
         return (R - np.outer(R @ rates - after, slope) / crossing) @ M, after
 
     # --- steps ----------------------------------------------------------------------------
@@ -217,6 +233,7 @@ class Shooting:
             share = min(1.0, FEWEST * orbit.period / max(abs(dT), 1e-300))
             for _ in range(HALVINGS):
                 y = self.flow.states.moved(orbit.y, share * z)
+                y = self.flow.closed(self.closure.first, y, orbit.row, orbit.scales)
                 T = orbit.period + share * dT
                 left = self.size_at(y, T, orbit.scales)
                 if left < (1 - 1e-3 * share) * size:
@@ -239,12 +256,22 @@ class Shooting:
         if section is not None:
             row, value = self._section_row(section, orbit, A)
             rows, right = np.vstack([rows, row]), np.append(right, -value)
-        rows[:, :n] *= scales
-        columns = [*self.free, *([n] if self.closure.has_free_period else [])]
-        found = np.linalg.lstsq(rows[:, columns], right, rcond=rank)[0]
-        step = np.zeros(n + 1)
-        step[columns] = found
-        return step[:n] * scales, float(step[n] * period)
+        basis = self._choices(orbit)
+        found = np.linalg.lstsq(rows @ basis, right, rcond=rank)[0]
+        step = basis @ found
+        return step[:n], float(step[n] * period)
+
+    def _choices(self, orbit: Orbit) -> Array:
+        """Return how the start and the period may change: a basis (n + 1, choices)."""
+        n, free = len(orbit.scales), orbit.tangent
+        stay = [*self.closure.relative, *self.closure.held]
+        bound = free[stay]
+        if len(stay):
+            values, directions = np.linalg.svd(bound)[1:]
+            free = free @ directions[int(np.sum(values > HELD)) :].T
+        basis = np.zeros((n + 1, free.shape[1] + 1))
+        basis[:n, :-1], basis[n, -1] = free * orbit.scales[:, None], 1.0
+        return basis if self.closure.has_free_period else basis[:, :-1]
 
     def _end_rates(self, orbit: Orbit) -> Array:
         """Return the rates at the end of the motion, before a change."""

@@ -81,7 +81,7 @@ class Jumps:
                 raise self._refusal(change, "an impact at the start has no derivatives", BEGIN)
             found, name, row = self._impact(change)
             return found, [*met, (name, row)]
-        f = [self.equations.rates(change.t, row) for row in (change.before, change.after)]
+        f = [self._rates(change.t, row) for row in (change.before, change.after)]
         if np.abs(f[1] - f[0]).max() <= SAME * (1.0 + np.abs(f[0]).max()) or not change.met:
             return identity, met
         row = self._stopped(change)
@@ -89,6 +89,11 @@ class Jumps:
         dt = self._time(change, speed, f[0])
         identity += np.outer(f[0] - f[1], dt)
         return identity, met
+
+    def _rates(self, t: float, row: Array) -> Array:
+        """Return the rates of z at a state, (n,)."""
+        state, given = row[None, : self.size], row[None, self.size :]
+        return self.equations.rates(np.array([t]), state, given)[0]
 
     def _rates_of(self, row: Array) -> Array:
         return row[self.nq : self.nq + self.nv]
@@ -108,7 +113,7 @@ class Jumps:
                     f"event {self.requested[number].name!r}",
                 )
             slopes = self._instant(change, change.before)[1][2 * self.rows + number]
-            rates = self.equations.rates(change.t, change.before)
+            rates = self._rates(change.t, change.before)
             found.append((self.requested[number].name, self._time(change, slopes, rates)))
         return found
 
@@ -167,7 +172,7 @@ class Jumps:
         W = self._blow(change, w, self._struck(change, hit, v), (E, slopes, after))
         R = np.eye(self.n, self.n + self.p + 1)
         R[self.nv : 2 * self.nv] += W
-        f = [self.equations.rates(change.t, row) for row in (change.before, change.after)]
+        f = [self._rates(change.t, row) for row in (change.before, change.after)]
         times = [self._time(change, slopes[i], f[0]) for i in hit]
         size = np.abs(times[0]).max()
         if any(np.abs(each - times[0]).max() > SAME * size for each in times):

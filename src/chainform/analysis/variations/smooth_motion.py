@@ -8,15 +8,16 @@ second has a 63rd part of the difference (order 6). Between smooth stretches lie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.collocation import ORDER, gauss, transitions
+from chainform.analysis.variations.collocation import ORDER, Stages, gauss
 from chainform.analysis.variations.jumps import EventVariation, Jumps
 from chainform.analysis.variations.transitions import Transitions
+from chainform.analysis.variations.variation_graph import SEAMS
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.errors import RunError
 from chainform.simulation import Run
@@ -33,7 +34,13 @@ FLOOR = 1e-11
 LEAST = 1e-9
 """Deviations of one kind that are smaller, against the others, are measured as if they were so."""
 AWAY = 1e-9
-"""How far (as a share of the motion) the arguments of signs are looked at from events."""
+"""How far (as a share of the motion) the equations are compared on both sides of a seam."""
+JUMP = 1e-5
+"""The share of the accelerations that is a jump."""
+SAMPLES = 8
+"""At how many times in an interval the arguments of signs are looked at."""
+ROOTS = 40
+"""The most steps to the zero of such an argument."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +99,11 @@ class MotionVariations:
         times: Sequence[float] | Array = (),
     ) -> None:
         self.equations, self.state = equations, (q0, qd0, x0)
-        self.run: Run = equations.system.run(q0, qd0, x0)
-        self.first = self.run.about.span[0]
-        changes, self.last = self.run.changes, self.run.about.span[1]
-        if self.run.about.ending != "end":
-            self.last = changes[-1].t
+        self.start = equations.system.start(q0, qd0, x0)
+        motion = equations.system.motion(self.start, np.zeros(0))
+        self.steps, changes = motion.integrator.statistics.steps, motion.changes
+        self.first, self.last = self.start.t, motion.integrator.t
+        self.ending = motion.ending
         self.changes = [c for c in changes if self.first <= c.t <= self.last]
         jumps = Jumps(equations)
         found = [jumps.over(change) for change in self.changes]
@@ -111,6 +118,73 @@ class MotionVariations:
         """The tolerance of the motion."""
         return self.equations.system.problem.settings.rtol
 
+        self.marks = np.union1d(self.marks, self._seams())
+
+    def edges(self) -> Array:
+        """Return edges of intervals: some steps of the motion for each."""
+        marks, steps = self.marks, self.steps
+        share = np.diff(marks) / (marks[-1] - marks[0])
+        counts = np.maximum(1, np.ceil(steps * share / STEPS)).astype(np.intp)
+        places = np.concatenate([k + np.arange(n) / n for k, n in enumerate(counts.tolist())])
+        return np.append(np.interp(places, np.arange(len(marks)), marks), marks[-1])
+
+    # --- seams ------------------------------------------------------------------------------
+
+    def _seams(self) -> Array:
+        """Return the times at which arguments of signs and absolute values go through zero.
+
+        RunError where the accelerations jump there.
+        """
+        if not self.equations.graph.has(SEAMS):
+            return np.zeros(0)
+        edges, aside = self.edges(), AWAY * (self.last - self.first)
+        lengths = np.diff(edges)[:, None]
+        t = (edges[:-1, None] + lengths * (np.arange(SAMPLES) + 0.5) / SAMPLES).ravel()
+        t = np.unique(np.concatenate([t, self.marks[:-1] + aside, self.marks[1:] - aside]))
+        values = self._arguments(t)
+        stretch = np.searchsorted(self.marks, t)
+        crossed = (values[:-1] * values[1:] < 0) & (stretch[:-1] == stretch[1:])[:, None]
+        places, columns = np.nonzero(crossed)
+        if not len(places):
+            return np.zeros(0)
+        roots = self._roots(t[places], t[places + 1], columns)
+        for root in roots:
+            self._check_jump(float(root), aside)
+        return roots
+
+    def _arguments(self, t: Array) -> Array:
+        return self.equations.seams(t, *self.states(t))
+
+    def _roots(self, a: Array, b: Array, columns: NDArray[np.intp]) -> Array:
+        """Return zeros of arguments between times, by bisection until nothing is left between."""
+        each = np.arange(len(a))
+        low = self._at(a, columns)
+        for _ in range(ROOTS):
+            middle = (a + b) / 2
+            found = self._at(middle, columns)
+            is_low = found * low > 0
+            a, b = np.where(is_low, middle, a), np.where(is_low, b, middle)
+            low[each[is_low]] = found[is_low]
+        return (a + b) / 2
+
+    def _at(self, t: Array, columns: NDArray[np.intp]) -> Array:
+        """Return some of the arguments, one at each of some times in any order."""
+        every, places = np.unique(t, return_inverse=True)
+        return self._arguments(every)[places, columns]
+
+    def _check_jump(self, t: float, aside: float) -> None:
+        sides = np.array([t - aside, t + aside])
+        rates = self.equations.rates(sides, *self.states(sides))
+        if np.abs(rates[1] - rates[0]).max() > JUMP * (1.0 + np.abs(rates).max()):
+            raise RunError(
+                f"a law jumps at t = {t:.9g} s, where the argument of a sign goes through zero",
+                file=self.equations.mechanism.file,
+                element="sensitivities",
+                remedy="write a smooth law, as tanh(x/0.01) for sign(x), or friction of the joint",
+            )
+
+    # --- transitions ------------------------------------------------------------------------
+
     def transitions(
         self, start: Array | None = None, tolerance: float | None = None
     ) -> Transitions:
@@ -123,17 +197,14 @@ class MotionVariations:
         return _Refinement(self, goal, start).refined()
 
     def states(self, t: Array) -> tuple[Array, Array]:
-        """Return states of the motion at times, (m, nq + nv + nx), and what enters with them."""
-        system = self.equations.system
-        run = replace(system, problem=replace(system.problem, times=t)).run(*self.state)
-        assert run.modes is not None and run.extra_states is not None and run.u is not None
-        y = np.concatenate([run.q, run.qd, run.extra_states], axis=1)
-        layout, modes = system.machine.layout, run.modes
-        if not modes.shape[1]:
-            held = layout.fresh()[layout.place("mask") : layout.place("slack")]
-            modes = np.broadcast_to(held, (len(t), len(held)))
-        return y, np.concatenate([run.tau, run.u, modes], axis=1)
-
+        """Return states of the motion at times, (m, size), and what enters with them, (m, k)."""
+        system, equations = self.equations.system, self.equations.system.machine.equations
+        rows, layout = system.motion(self.start, t).result()[1], system.machine.layout
+        y, given = rows[:, : equations.size], rows[:, equations.size :]
+        if not given.shape[1]:
+            held = layout.fresh()[layout.place("tau") : layout.place("slack")]
+            given = np.broadcast_to(held, (len(t), len(held)))
+        return y, given
 
 def transitions_along(
     equations: VariationalEquations,
@@ -151,7 +222,7 @@ def transitions_along(
     are `start` (n, n + p), by default unit deviations and those by parameters.
     """
     motion = MotionVariations(equations, q0, qd0, x0, times=times)
-    return motion.run, motion.transitions(start, tolerance)
+    return equations.system.run(q0, qd0, x0), motion.transitions(start, tolerance)
 
 
 class _Refinement:
@@ -167,9 +238,8 @@ class _Refinement:
 
     def refined(self) -> Transitions:
         """Return transitions with as many intervals as are needed."""
-        edges = self._edges()
+        edges = self.motion.edges()
         pairs = self._first(edges[:-1], edges[1:])
-        self._check_seams(edges)
         errors = self._errors(pairs)
         for _ in range(ROUNDS):
             if errors.sum() <= self.goal:
@@ -180,14 +250,6 @@ class _Refinement:
             pairs = _Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
             errors = self._errors(pairs)
         raise self._unreached(pairs, errors)
-
-    def _edges(self) -> Array:
-        """Return the first edges: some steps of the motion for each interval."""
-        marks, steps = self.motion.marks, self.motion.run.statistics.steps
-        share = np.diff(marks) / (marks[-1] - marks[0])
-        counts = np.maximum(1, np.ceil(steps * share / STEPS)).astype(np.intp)
-        places = np.concatenate([k + np.arange(n) / n for k, n in enumerate(counts.tolist())])
-        return np.append(np.interp(places, np.arange(len(marks)), marks), marks[-1])
 
     def _first(self, a: Array, b: Array) -> _Pairs:
         k, m = len(a), (a + b) / 2
@@ -208,8 +270,9 @@ class _Refinement:
         y, given = self.motion.states(t)
         equations, nv = self.equations, self.equations.graph.nv
         F, C = equations.slopes(t, y, given), equations.turning(y)
-        where = places.reshape(nodes.shape)
-        return transitions(F[where], None if C is None else C[where], b - a, nv)
+        where, n = places.reshape(nodes.shape), len(equations.names)
+        stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
+        return stages.results(F[where][..., n:])
 
     def _sequence(self, pairs: _Pairs) -> _Sequence:
         """Return halves and events in the order of their times."""
@@ -239,25 +302,6 @@ class _Refinement:
         scales[scales == 0.0] = 1.0
         return (errors / scales).max(axis=(1, 2)) / (2**ORDER - 1)
 
-    def _check_seams(self, edges: Array) -> None:
-        """Refuse signs that change within a smooth stretch: what they multiply jumps there."""
-        marks = self.motion.marks
-        inside = edges[~np.isin(edges, marks)]
-        aside = AWAY * (marks[-1] - marks[0])
-        t = np.unique(np.concatenate([inside, marks[:-1] + aside, marks[1:] - aside]))
-        values = np.sign(self.equations.seams(t, *self.motion.states(t)))
-        for a, b in zip(marks[:-1], marks[1:], strict=True):
-            own = values[(t > a) & (t < b)]
-            if own.size and np.any(own.max(axis=0) * own.min(axis=0) < 0):
-                raise RunError(
-                    f"a law jumps between t = {a:.9g} s and {b:.9g} s: the argument of a sign "
-                    "in it goes through zero",
-                    file=self.equations.mechanism.file,
-                    element="sensitivities",
-                    remedy="write a smooth law, as tanh(x/0.01) for sign(x), or friction of the "
-                    "joint",
-                )
-
     def _result(self, pairs: _Pairs, reached: float) -> Transitions:
         equations, sequence = self.equations, self._sequence(pairs)
         n, edges = len(equations.names), sequence.edges
@@ -270,9 +314,9 @@ class _Refinement:
             for name, row in met
         ]
         states = self.motion.states(edges)[0]
+        size = states.shape[1]
         for change, place in zip(self.motion.changes, places, strict=True):
-            states[place] = change.before[: states.shape[1]]
-            states[place + 1] = change.after[: states.shape[1]]
+            states[place : place + 2] = change.before[:size], change.after[:size]
         return Transitions(
             equations.names,
             equations.parameters,

@@ -28,6 +28,7 @@ from chainform.simulation import System
 
 Array = NDArray[np.float64]
 MOTION, INSTANT, BLOW, SEAMS = "motion", "instant", "blow", "seams"
+KINKS = ("abs", "sign")
 CHANGING = ("q", "qd", "x", "parameters")
 """What changes along a motion."""
 SOLVED = ("qdd", "sigma")
@@ -38,8 +39,8 @@ SOLVED = ("qdd", "sigma")
 class VariationGraph:
     """The equations of one system with their derivatives, for any values of its parameters.
 
-    `rows` are those of constraints, `nx` further states. The output `seams` has arguments of signs:
-    what they multiply jumps where one is zero. `source` is what it was made of: its identity is the
+    `rows` are those of constraints, `nx` further states. The output `seams` has arguments of signs
+    and absolute values: where one is zero, the equations are not smooth. `source` is what it was made of: its identity is the
     key in the cache.
     """
 
@@ -200,9 +201,10 @@ class _Taken:
         return self.builder.keep(total)
 
     def declare_seams(self) -> None:
-        """Declare the arguments of signs in the equations of motion."""
+        """Declare the arguments of signs and absolute values in the equations of motion."""
         builder, graph = self.builder, self.builder.finish()
         cone = graph.cone(graph.output_variables([MOTION]))
-        signs = [v for v, call in enumerate(builder.call_of) if CALLS[call] == "sign" and cone[v]]
-        if signs:
-            self.declare(SEAMS, [builder.scalar(builder.argument[v]) for v in signs])
+        calls = [v for v, call in enumerate(builder.call_of) if CALLS[call] in KINKS and cone[v]]
+        if calls:
+            arguments = dict.fromkeys(builder.argument[v] for v in calls)
+            self.declare(SEAMS, [builder.scalar(v) for v in arguments])

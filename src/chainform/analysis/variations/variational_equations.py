@@ -170,18 +170,15 @@ class VariationalEquations:
         extra = own[:, n + m :] + slopes["qdd"][:, n + m :] @ qdd + by_s @ s
         return np.concatenate([qdd, extra], axis=1)
 
-    def rates(self, t: float, row: Array) -> Array:
-        """Return the rates of z along the motion at a state and what enters with it, (n,)."""
-        equations = self.system.machine.equations
-        inputs = self.inputs(np.array([t]), row[None], row[None, equations.size :])
-        n, qd = self.graph.nv, inputs["qd"]
+    def rates(self, t: Array, y: Array, given: Array) -> Array:
+        """Return the rates of z along the motion, (m, n); arguments as those of `inputs`."""
+        inputs, n = self.inputs(t, y, given), self.graph.nv
         if not self.graph.rows:
-            return np.append(qd[0], self.graph.values(inputs, MOTION)[0][0])
-        mask = self.mask(row[None, equations.size :])
-        _, found = self.accelerations(inputs, mask)
+            return np.concatenate([inputs["qd"], self.graph.values(inputs, MOTION)[0]], axis=1)
+        _, found = self.accelerations(inputs, self.mask(given))
         inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
-        extra = self.graph.values(inputs, MOTION)[0][0, n + self.graph.rows :]
-        return np.concatenate([qd[0], found[0, :n], extra])
+        extra = self.graph.values(inputs, MOTION)[0][:, n + self.graph.rows :]
+        return np.concatenate([inputs["qd"], found[:, :n], extra], axis=1)
 
     def turning(self, y: Array) -> Array | None:
         """Return C, (m, nv, nv); None where no joint has a quaternion."""
@@ -204,7 +201,7 @@ class VariationalEquations:
         return C
 
     def seams(self, t: Array, y: Array, given: Array) -> Array:
-        """Return the arguments of signs in the equations, (m, their number)."""
+        """Return the arguments of signs and of absolute values in the equations, (m, count)."""
         if not self.graph.has(SEAMS):
             return np.zeros((len(t), 0))
         return self.graph.values(self.inputs(t, y, given), SEAMS)[0]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from chainform.analysis.periodic.motion_flow import MotionFlow, problem_of
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
-from chainform.analysis.variations.collocation import gauss, nodes_in
+from chainform.analysis.variations.collocation import gauss
 from chainform.analysis.variations.transitions import Transitions
 from chainform.errors import RunError
 from chainform.given import argument, listed
@@ -128,7 +128,7 @@ class _Chain:
         flow, steps = self.flow, np.diff(path.times)
         kept = np.append(True, steps > 0)
         edges = path.times[kept]
-        nodes = nodes_in(edges)
+        nodes = edges[:-1, None] + np.diff(edges)[:, None] * gauss().c
         inner = flow.over((edges[0], edges[-1]), nodes.ravel())
         run = inner.run(path.states[0])
         rows, size = flow.rows(run), flow.equations.system.machine.equations.size
@@ -232,5 +232,7 @@ def _report(chain: _Chain, found: _Means, facts: dict[str, Any]) -> list[str]:
             f"not settled: {listed(names)}, within twice the error of zero or still drifting"
         )
     if not chain.flow.names_time and not chain.rests:
-        lines.append("one of them is 0 in the end, that along the motion, as nothing names the time")
+        lines.append(
+            "one of them is 0 in the end, that along the motion, as nothing names the time"
+        )
     return lines

@@ -19,7 +19,7 @@ from chainform.analysis.variations.variational_equations import VariationalEquat
 from chainform.errors import RunError
 from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.simulation import Problem, Run, Scenario
+from chainform.simulation import Problem, Run, Scenario, StartState
 
 Array = NDArray[np.float64]
 RTOL = 1e-11
@@ -81,6 +81,18 @@ class MotionFlow:
         """Return the motion from a state."""
         return self.equations.system.run(*self.states.start(y))
 
+    def end(self, y: Array) -> Array | None:
+        """Return the state at the last time of output, None if the motion ends before.
+
+        The state must fit loops and constraints.
+        """
+        system, times = self.equations.system, self.equations.system.problem.times[-1:]
+        whole = np.zeros(system.machine.equations.size)
+        whole[: len(y)] = y
+        start = StartState(system.problem.span[0], whole, times)
+        rows = system.motion(start, times).result()[1]
+        return rows[0, : len(y)] if len(rows) else None
+
     def path(self, y: Array) -> tuple[Run, Transitions]:
         """Return the motion from a state, and the transitions of deviations along it."""
         return transitions_along(self.equations, *self.states.start(y))
@@ -99,7 +111,8 @@ class MotionFlow:
 
     def rates(self, run: Run, k: int) -> Array:
         """Return the rates of deviations along the motion at one of its times, (n,)."""
-        return self.equations.rates(float(run.t[k]), self.rows(run)[k])
+        row, size = self.rows(run)[[k]], self.equations.system.machine.equations.size
+        return self.equations.rates(run.t[[k]], row[:, :size], row[:, size:])[0]
 
     def rates_at(self, t: float, y: Array) -> Array:
         """Return the rates of deviations along the motion that begins with a state, (n,)."""

@@ -21,9 +21,9 @@ from chainform.analysis.periodic.shooting import RESTING, Closure, Orbit, Shooti
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
-from chainform.given import argument, counted
-from chainform.mechanism import Mechanism, Reader
-from chainform.simulation import Problem, ProblemOptions, Run, Scenario
+from chainform.given import Given, argument, counted
+from chainform.mechanism import Mechanism, Reader, reader_of
+from chainform.simulation import Problem, ProblemOptions, Run, Scenario, parameters_of
 
 Array = NDArray[np.float64]
 MOST_POINTS = 1_000_000
@@ -39,7 +39,7 @@ CONSERVED = 1e-8
 def periodic_motion(  # noqa: PLR0913, a front door
     mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
-    period: float | None = None,
+    period: float | str | None = None,
     settle: float = 0.0,
     section: Any = None,
     returns: int = 1,
@@ -55,7 +55,7 @@ def periodic_motion(  # noqa: PLR0913, a front door
     """Return a periodic motion near a start, and the multipliers that tell whether it is stable.
 
     `period` (s) is that of the laws where the equations name the time, and is a first guess where
-    they do not. Without it `section` is a law such as "crank - pi/2", one with a direction, or the
+    they do not; it may be an expression of parameters, "2*pi/w". Without it `section` is a law such as "crank - pi/2", one with a direction, or the
     name of an event: the motion from the start is followed within `t` to its first crossing, and
     from there to the next one in the same direction, or to the one after so many `returns`. `change`
     gives coordinates and rates after the section by laws of those before: {"der(x)": "-0.8*der(x)"}.
@@ -70,7 +70,7 @@ def periodic_motion(  # noqa: PLR0913, a front door
     options are those of `simulate`.
 
     The arrays are t, q, qd, qdd, and x where there are further states. `facts` has period,
-    multipliers and their exponents (1/s) as lists of real and imaginary parts, `names` (why a
+    `is_forced` (whether laws of time give it), multipliers and their exponents (1/s) as lists of real and imaginary parts, `names` (why a
     multiplier is 1: "phase", a coordinate, "energy"), `stable` (1, 0, or -1 where it is open),
     `growth` (1/s), `multiplier_error`, `advance` by coordinates, and `residual`.
     """
@@ -119,7 +119,7 @@ class _Request:
         """Return a checked request."""
         length = None
         if period is not None:
-            length = argument(PERIOD, period).number(above=0.0, remedy="give a positive time, s")
+            length = _length(mechanism, argument(PERIOD, period), options)
             if options.pop("t", None) is not None:
                 raise RunError(
                     "t stands next to period",
@@ -198,6 +198,17 @@ class _Request:
             not flow.names_time and PERIOD not in stay,
             begin.section,
         )
+
+
+def _length(mechanism: Any, given: Given, options: Mapping[str, Any]) -> float:
+    """Return a period, which may be an expression of parameters."""
+    remedy = "give a positive time, s"
+    if not isinstance(given.value, str):
+        return given.number(above=0.0, remedy=remedy)
+    names = {name: options[name] for name in ("values",) if name in options}
+    problem = Problem.of(mechanism, **names)
+    moving = parameters_of(problem.mechanism, problem.options["values"]).mechanism
+    return given.within(float(reader_of(moving).fraction(given)), above=0.0, remedy=remedy)
 
 
 def _refuse_changes(problem: Problem) -> None:
@@ -321,6 +332,7 @@ def _result(
     ahead = {names[k]: float(advance[k]) for k in moving}
     facts = {
         "period": orbit.period,
+        "is_forced": flow.names_time,
         "multipliers_real": found.values.real.tolist(),
         "multipliers_imag": found.values.imag.tolist(),
         "exponents_real": found.exponents.real.tolist(),

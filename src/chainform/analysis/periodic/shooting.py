@@ -33,6 +33,8 @@ MOST_STEPS = 60
 HALVINGS = 12
 FEWEST = 0.4
 """The largest change of the period in a step, as a share of it."""
+EXACT = 1e-12
+"""A gap below this share of the motion is none."""
 WORTH = 0.25
 """A further step after the goal is reached is worth it where the gap shrinks below this share."""
 SHORTEST = 1e-3
@@ -121,15 +123,15 @@ class Shooting:
 
     def size_at(self, y: Array, T: float, scales: Array) -> float:
         """Return the size of the gap of a trial, infinite where its motion ends early."""
+        section, t = self.closure.section, self.closure.first + T
         try:
-            run = self._over(T, 2).run(y)
-            start, end = self.flow.states.along(run)[[0, -1]]
-            t = self.closure.first + T
-            left = size_of(self.gap_after(start, self._ended(start, T, end)), scales)
-            section = self.closure.section
+            end = self._over(T, 2).end(y)
+            if end is None:
+                return np.inf
+            left = size_of(self.gap_after(y, self._ended(y, T, end)), scales)
             if section is not None:
-                left = max(left, self._section_gap(section, t, start, end) / T)
-            return left if run.t[-1] >= t * (1 - 1e-12) - 1e-300 else np.inf
+                left = max(left, self._section_gap(section, t, y, end) / T)
+            return left
         except RunError:
             return np.inf
 
@@ -201,8 +203,10 @@ class Shooting:
         for number in range(1, MOST_STEPS + 1):
             if tell is not None:
                 tell(number)
-            found = self._stepped(orbit, best)
-            if found is None or found[2] > WORTH * best and best <= goal:
+            if best <= EXACT:
+                break
+            found = self._stepped(orbit, best, is_last=best <= goal)
+            if found is None or (found[2] > WORTH * best and best <= goal):
                 break
             y, T, _ = found
             if T < SHORTEST * guess:
@@ -226,12 +230,17 @@ class Shooting:
             left = max(left, self._section_gap(section, t, orbit.y, end) / orbit.period)
         return left
 
-    def _stepped(self, orbit: Orbit, size: float) -> tuple[Array, float, float] | None:
-        """Return the next start and period with the size of their gap; None if none is nearer."""
-        for rank in RANKS:
+    def _stepped(
+        self, orbit: Orbit, size: float, *, is_last: bool
+    ) -> tuple[Array, float, float] | None:
+        """Return the next start and period with the size of their gap; None if none is nearer.
+
+        A last step, from what is near enough already, is taken as it is or not.
+        """
+        for rank in RANKS[:1] if is_last else RANKS:
             z, dT = self._step(orbit, rank)
             share = min(1.0, FEWEST * orbit.period / max(abs(dT), 1e-300))
-            for _ in range(HALVINGS):
+            for _ in range(1 if is_last else HALVINGS):
                 y = self.flow.states.moved(orbit.y, share * z)
                 y = self.flow.closed(self.closure.first, y, orbit.row, orbit.scales)
                 T = orbit.period + share * dT
@@ -249,7 +258,9 @@ class Shooting:
         A = np.column_stack([M, rates * period])
         rows, right = A.copy(), -orbit.gap
         if section is not None and section.changed:
-            _, R = section.slopes(self.closure.first + period, self.flow.states.along(orbit.run)[-1])
+            _, R = section.slopes(
+                self.closure.first + period, self.flow.states.along(orbit.run)[-1]
+            )
             rows = R @ A
         rows[:, :n] -= np.eye(n)
         rows, right = (rows / scales[:, None])[self.counted], (right / scales)[self.counted]
@@ -290,7 +301,11 @@ class Shooting:
             row, value, rates = slope @ A, section.value(t, end), A[:, n] / orbit.period
         else:
             slope, _ = section.slopes(first, orbit.y)
-            row, value, rates = np.append(slope, 0.0), section.value(first, orbit.y), orbit.start_rates
+            row, value, rates = (
+                np.append(slope, 0.0),
+                section.value(first, orbit.y),
+                orbit.start_rates,
+            )
         size = abs(float(slope @ rates)) * orbit.period or 1.0
         return row / size, value / size
 
@@ -310,11 +325,12 @@ class Shooting:
         )
 
 
-def over_longer(flow: MotionFlow, orbit: Orbit, first: float, advance: Array) -> tuple[Array, Array]:
+def over_longer(
+    flow: MotionFlow, orbit: Orbit, first: float, advance: Array
+) -> tuple[Array, Array]:
     """Return the states of a period, and those of the next one less the advance, (m, size)."""
     states, run = flow.states, orbit.run
     later = flow.over((first + orbit.period, first + 2 * orbit.period), run.t + orbit.period)
     end = states.moved(orbit.y, advance)
     back = np.array([states.moved(y, -advance) for y in states.along(later.run(end))])
     return states.along(run), back
-

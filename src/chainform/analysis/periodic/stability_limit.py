@@ -164,19 +164,22 @@ def _of_modes(
     return GrowthAt(value, growth, rounding, row)
 
 
+STARTS = {"q0": "q", "qd0": "qd", "period": "period"}
+
+
 def _of_periodic(
     mechanism: Any, value: float, arguments: dict[str, Any], near: GrowthAt | None
 ) -> GrowthAt:
     """Return the growth of a periodic motion, looked for near another one."""
     given = dict(arguments)
     if near is not None and given.get("section") is None and not given.get("settle"):
-        given |= {"q0": near.row["q"], "qd0": near.row["qd"], "period": float(near.row["period"])}
-        if "x" in near.row:
-            given["x0"] = near.row["x"]
+        given |= {name: near.row[key] for name, key in STARTS.items() if key in near.row}
     found = periodic_motion(mechanism, **given)
     period = found.facts["period"]
     rounding = SCATTER * found.facts["multiplier_error"] / period
-    row: dict[str, Any] = {"q": found["q"][0], "qd": found["qd"][0], "period": np.float64(period)}
+    row: dict[str, Any] = {"q": found["q"][0], "qd": found["qd"][0]}
+    if not found.facts["is_forced"]:
+        row["period"] = period
     return GrowthAt(value, found.facts["growth"], rounding, row)
 
 

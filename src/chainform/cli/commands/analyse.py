@@ -43,7 +43,7 @@ HELP = {
     "targets": 'by frames: {"tool": [0.4, 0.1, 0.3]}, a pose, laws of t, points of a spline',
     "start": "a pose near the first one: how loops close; crank=0.4, or a list",
     "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
-    "of": "a frame by name",
+    "of": 'a frame by name; of stability-limit: \'{"task": "periodic_motion", ...}\'',
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
     "driven": "joints with drives: crank,rocker",
@@ -52,7 +52,6 @@ HELP = {
     "without": "what is left out: friction, springs, rotors, forces",
     "algorithm": "how equations of unknown forces are made: sorting (default), differentiation",
     "outputs": "further quantities along the motion: reactions,pose(tip)",
-    "method": "newton (default), closed_form or dynamic",
     "branches": "how many poses of each target, or all; whether paths branch",
     "limits": "false: joints may leave their limits",
     "redundancy": 'least_motion (default), middle_range, any, or held coordinates: {"elbow": 0.3}',
@@ -72,6 +71,22 @@ HELP = {
     "ranges": 'where joints may be: {"slide": [0, 1]}',
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
+    "qd0": "rates to begin with",
+    "x0": "states of actuators to begin with",
+    "t": "how long a motion is, or its start and end, s: 20, or 0,20",
+    "period": "that of laws of time, or a first guess: 1.2, or 2*pi/w",
+    "section": "a law whose zero ends a period, or the name of an event: crank-pi/2",
+    "returns": "how many returns to the section make a period",
+    "change": "what changes at the section, by laws: 'der(x)=-0.8*der(x)'",
+    "shift": "what coordinates advance in a period: crank=2*pi",
+    "relative": "coordinates that advance by any amount: x",
+    "settle": "how long a motion goes on before it counts, s",
+    "blocks": "into how many parts the motion is divided",
+    "controllers": "tables by joints: pd, pid, computed_torque, state_feedback",
+    "events": "laws by names",
+    "friction": "bounds of sticking by joints",
+    "rtol": "relative tolerance of the motion",
+    "method": "the method: newton, closed_form, dynamic; of motions verner65 and others",
     "seed": "of random numbers",
 }
 """What options are for that several tasks have."""
@@ -124,9 +139,12 @@ def run_task(task: str, args: Namespace) -> Report:
         return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 
-LAWS = ("motion", "forces", "signals")
-NUMBERS = ("q", "q0", "start", "held", "values", "span")
-NAMES = ("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops")
+LAWS = ("motion", "forces", "signals", "change", "events")
+NUMBERS = ("q", "q0", "qd0", "x0", "start", "held", "values", "span", "shift", "t")
+NAMES = (
+    *("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops"),
+    *("relative", "fixed"),
+)
 """Options that take laws or numbers by name, lists of numbers, and names with commas."""
 
 

@@ -46,12 +46,15 @@ if TYPE_CHECKING:
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.results.result import Result, load_result
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
-    from chainform.analysis.variations.smooth_motion import transitions_along
+    from chainform.analysis.variations.sensitivities import sensitivities
+    from chainform.analysis.variations.smooth_motion import MotionVariations, transitions_along
+    from chainform.analysis.variations.start import StartDeviations
     from chainform.analysis.variations.transitions import Transitions
     from chainform.analysis.variations.variational_equations import VariationalEquations
 
 __all__ = [
     "COMPARED",
+    "TASKS",
     "Comparison",
     "ComparisonRow",
     "DriveForces",
@@ -60,11 +63,12 @@ __all__ = [
     "Linearisation",
     "MotionOptions",
     "MotionSource",
+    "MotionVariations",
     "Observer",
     "PrescribedMotion",
     "Progress",
     "Result",
-    "TASKS",
+    "StartDeviations",
     "StateOptions",
     "StaticOptions",
     "Task",
@@ -94,6 +98,7 @@ __all__ = [
     "motion_of",
     "periodic_motion",
     "rounding_at",
+    "sensitivities",
     "stability_limit",
     "statics",
     "table_of_file",

@@ -36,6 +36,7 @@ from chainform.analysis.poses.inverse_poses import inverse_kinematics
 from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
+from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
@@ -55,6 +56,7 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "periodic_motion": periodic_motion,
     "stability_limit": stability_limit,
     "lyapunov_exponents": lyapunov_exponents,
+    "sensitivities": sensitivities,
 }
 """The function of each task."""
 WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(task).parameters)

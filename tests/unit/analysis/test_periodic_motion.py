@@ -264,6 +264,17 @@ def test_the_walker_of_the_examples_falls_in_the_end() -> None:
 
 # --- what is refused ----------------------------------------------------------------------------
 
+
+def mirrored(t: float, q: Any, qd: Any) -> tuple[Any, Any]:
+    del t
+    return q, -qd
+
+
+def nothing(t: float, q: Any, qd: Any) -> float:
+    del t, q, qd
+    return 0.0
+
+
 CYCLE = {"q0": [2.0], "section": "x", "t": 20}
 
 
@@ -290,7 +301,7 @@ CYCLE = {"q0": [2.0], "section": "x", "t": 20}
         ("-x", {**CYCLE, "change": {"z": "x"}}, "there is no coordinate or rate 'z'"),
         (
             "-x",
-            {**CYCLE, "events": {"wall": {"law": "x", "change": lambda t, q, v: (q, -v)}}},
+            {**CYCLE, "events": {"wall": {"law": "x", "change": mirrored}}},
             "no derivatives",
         ),
         (
@@ -298,7 +309,7 @@ CYCLE = {"q0": [2.0], "section": "x", "t": 20}
             {**CYCLE, "section": "wall", "events": {"wall": {"law": "x", "stop": True}}},
             "stop",
         ),
-        ("-x", {"period": 6.2, "forces": {"x": lambda t, q, v: 0.0}}, "no derivatives"),
+        ("-x", {"period": 6.2, "forces": {"x": nothing}}, "no derivatives"),
     ],
 )
 def test_what_is_refused(law: str, options: dict[str, Any], message: str) -> None:

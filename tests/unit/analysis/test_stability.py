@@ -130,13 +130,18 @@ def test_an_interruption_leaves_the_blocks() -> None:
     assert caught.value.result.report[-1] == "interrupted: 6 of 20 are done"
 
 
+def nothing(t: float, q: Any, qd: Any) -> float:
+    del t, q, qd
+    return 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"t": 5, "settle": 5}, "nothing is left of 5 s"),
         ({"t": 5, "settle": -1}, "negative"),
         ({"t": 5, "blocks": 2}, "whole number"),
-        ({"t": 5, "forces": {"x": lambda t, q, v: 0.0}}, "no derivatives"),
+        ({"t": 5, "forces": {"x": nothing}}, "no derivatives"),
         ({"t": 9, "q0": [1.0], "events": {"down": {"law": "x", "stop": True}}}, "ends by down"),
     ],
 )

@@ -84,9 +84,8 @@ class Multipliers:
     def report(self) -> list[str]:
         """Return what the multipliers say, in words."""
         known = [name for name in self.names if name]
-        lines: list[str] = []
-        for name in dict.fromkeys(known):
-            lines.append(f"multiplier 1: {WHY.get(name, COORDINATE).format(name=name)}")
+        reasons = (WHY.get(name, COORDINATE).format(name=name) for name in dict.fromkeys(known))
+        lines = [f"multiplier 1: {reason}" for reason in reasons]
         inside, outside, on = self._counts()
         words = [(outside, "outside of"), (on, "on"), (inside, "inside")]
         parts = [f"{number} {word}" for number, word in words if number]
@@ -108,8 +107,8 @@ class Multipliers:
             return f"unstable: deviations grow by {self.growth:.6g} 1/s"
         if self.stable < 0:
             return (
-                "open whether it is stable: of multipliers on the unit circle, within their errors, "
-                "the linear equations do not decide"
+                "open whether it is stable: of multipliers on the unit circle, within their "
+                "errors, the linear equations do not decide"
             )
         if not has_known:
             return f"stable: deviations fade by {-self.growth:.6g} 1/s"
@@ -152,7 +151,8 @@ def multipliers_of(
         near = int(np.argmin(np.abs(values - 1.0))) if len(values) else -1
         if near >= 0 and abs(values[near] - 1.0) < max(FAMILY, errors[near]):
             names[near], values[near], errors[near] = ENERGY, 1.0, 0.0
-    order = np.lexsort((values.imag, -np.abs(values), [not name for name in names]))
+    unnamed = np.array([not name for name in names], dtype=np.float64)
+    order: list[int] = np.lexsort(np.stack([values.imag, -np.abs(values), unnamed])).tolist()
     return Multipliers(
         np.append(np.ones(len(known), np.complex128), values[order]),
         np.append(np.zeros(len(known)), errors[order]),

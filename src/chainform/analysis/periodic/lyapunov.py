@@ -90,7 +90,7 @@ class _Chain:
         self.traces: list[float] = []
         self.states: list[Array] = []
         self.has_trace = not flow.equations.graph.rows
-        self.Q: Array | None = None
+        self.directions: Array | None = None
         self.rests = True
 
     def go_on(self, k: int) -> None:
@@ -104,9 +104,9 @@ class _Chain:
                 element="events",
                 remedy="leave out what ends it, or give a shorter t",
             )
-        if self.Q is None:
+        if self.directions is None:
             basis = flow.tangent(a, flow.rows(run)[0], np.ones(len(path.names)))
-            self.Q = np.linalg.qr(basis)[0]
+            self.directions = np.linalg.qr(basis)[0]
         self.rests = self.rests and bool(np.all(np.abs(flow.rates(run, 0)) < RESTING))
         self._grow(path, b - a)
         if self.has_trace:
@@ -115,12 +115,13 @@ class _Chain:
         self.states.append(self.y)
 
     def _grow(self, path: Transitions, length: float) -> None:
-        total, Q = np.zeros(self.Q.shape[1] if self.Q is not None else 0), self.Q
-        assert Q is not None
+        directions = self.directions
+        assert directions is not None
+        total = np.zeros(directions.shape[1])
         for Phi in path.transitions:
-            Q, R = np.linalg.qr(Phi @ Q)
+            directions, R = np.linalg.qr(Phi @ directions)
             total += np.log(np.maximum(np.abs(np.diag(R)), SMALLEST))
-        self.Q = Q
+        self.directions = directions
         self.growth.append(total / length)
 
     def _trace(self, path: Transitions) -> float:

@@ -99,7 +99,9 @@ class MotionFlow:
 
     def rows(self, run: Run) -> Array:
         """Return the states of a run with what enters the equations with each, (m, k)."""
-        assert run.extra_states is not None and run.u is not None and run.modes is not None
+        assert run.extra_states is not None
+        assert run.u is not None
+        assert run.modes is not None
         machine, modes = self.equations.system.machine, run.modes
         layout, m = machine.layout, len(run.t)
         x = np.zeros((m, machine.equations.nx))

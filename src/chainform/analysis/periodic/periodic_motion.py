@@ -1,6 +1,6 @@
 """Periodic motions: forced, free, along coordinates that advance, through sections.
 
-A motion is found by shooting (shooting.py), and its multipliers tell what becomes of small
+A motion is found by shooting (shooting_method.py), and its multipliers tell what becomes of small
 deviations (floquet.py).
 """
 
@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from chainform.analysis.periodic.floquet import PHASE, Multipliers, multipliers_of
 from chainform.analysis.periodic.motion_flow import MotionFlow, from_state, names_of, problem_of
 from chainform.analysis.periodic.section import Section, first_return, first_round
-from chainform.analysis.periodic.shooting import RESTING, Closure, Orbit, Shooting, over_longer
+from chainform.analysis.periodic.shooting_method import (
+    MOST_STEPS,
+    RESTING,
+    Orbit,
+    Periodicity,
+    Shooting,
+    over_longer,
+)
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -55,13 +62,13 @@ def periodic_motion(  # noqa: PLR0913, a front door
     """Return a periodic motion near a start, and the multipliers that tell whether it is stable.
 
     `period` (s) is that of the laws where the equations name the time, and is a first guess where
-    they do not; it may be an expression of parameters, "2*pi/w". Without it `section` is a law such as "crank - pi/2", one with a direction, or the
-    name of an event: the motion from the start is followed within `t` to its first crossing, and
-    from there to the next one in the same direction, or to the one after so many `returns`. `change`
-    gives coordinates and rates after the section by laws of those before: {"der(x)": "-0.8*der(x)"}.
-    A section may also be the name of what a run calls an event, such as "foot: impact". The motion
-    first goes on for a time of `settle` (s), so that a period does not begin in the middle of an
-    impact, or that the start comes near to a stable motion.
+    they do not; it may be an expression of parameters, "2*pi/w". Without it `section` is a law such
+    as "crank - pi/2", one with a direction, or the name of an event: the motion from the start is
+    followed within `t` to its first crossing, and from there to the next one in the same direction,
+    or to the one after so many `returns`. `change` gives coordinates and rates after the section by
+    laws of those before: {"der(x)": "-0.8*der(x)"}. It may also be what a run calls an event, such
+    as "foot: impact". The motion first goes on for a time of `settle` (s), so that a period does
+    not begin in the middle of an impact, or that the start comes near to a stable motion.
 
     Coordinates in `shift` advance in a period by a number ({"crank": "2*pi"}), those in `relative`
     by any: nothing may depend on where they are. `held` are entries of the start that stay as they
@@ -70,21 +77,21 @@ def periodic_motion(  # noqa: PLR0913, a front door
     options are those of `simulate`.
 
     The arrays are t, q, qd, qdd, and x where there are further states. `facts` has period,
-    `is_forced` (whether laws of time give it), multipliers and their exponents (1/s) as lists of real and imaginary parts, `names` (why a
-    multiplier is 1: "phase", a coordinate, "energy"), `stable` (1, 0, or -1 where it is open),
-    `growth` (1/s), `multiplier_error`, `advance` by coordinates, and `residual`.
+    `is_forced` (whether laws of time give it), multipliers and their exponents (1/s) as lists of
+    real and imaginary parts, `names` (why a multiplier is 1: "phase", a coordinate, "energy"),
+    `stable` (1, 0, or -1 where it is open), `growth` (1/s), `multiplier_error`, `advance` by
+    coordinates, and `residual`. `progress` is called with the steps and the most there may be.
     """
     watch = Watch(progress, takes_parts=False)
-    watch.counting(1)
+    watch.counting(MOST_STEPS)
     request = _Request.of(mechanism, period, section, change, dict(options))
     rest = argument("settle", settle).number(least=0.0)
     begin = request.begin(argument("returns", returns).whole(1, 1000), rest)
     closure = request.closure(begin, shift, relative, held)
     count = argument("points", points).whole(3, MOST_POINTS)
     goal = argument("tolerance", tolerance).number(above=0.0, most=0.1)
-    orbit = Shooting(request.flow, closure, count).solve(begin.y, begin.period, goal)
+    orbit = Shooting(request.flow, closure, count).solve(begin.y, begin.period, goal, watch.tell)
     found = _checked(request.flow, closure, orbit)
-    watch.tell(1)
     return _result(request, closure, orbit, *found)
 
 
@@ -173,7 +180,7 @@ class _Request:
             return _Begin(first, y, self.period, section)
         return _Begin(first, *first_return(section, problem, returns), section)
 
-    def closure(self, begin: _Begin, shift: Any, relative: Any, held: Any) -> Closure:
+    def closure(self, begin: _Begin, shift: Any, relative: Any, held: Any) -> Periodicity:
         """Return what closes."""
         flow, names = self.flow, self.flow.equations.names
         nv = flow.states.nv
@@ -190,7 +197,7 @@ class _Request:
                 float(Reader().fraction(given)) if isinstance(value, str) else given.number()
             )
         stay = names_of(held, "held", [*names, PERIOD])
-        return Closure(
+        return Periodicity(
             begin.t,
             advance,
             tuple(free),
@@ -215,7 +222,8 @@ def _refuse_changes(problem: Problem) -> None:
     """Refuse events that change the motion by a function of Python."""
     events: Mapping[str, Any] = problem.options["events"] or {}
     for name, event in events.items():
-        if isinstance(event, Mapping) and event.get("change") is not None:
+        given: Any = event
+        if isinstance(event, Mapping) and given.get("change") is not None:
             raise RunError(
                 "a function of Python has no derivatives",
                 element=f"event {name!r}, change",
@@ -227,7 +235,7 @@ def _refuse_changes(problem: Problem) -> None:
 # --- what was found -----------------------------------------------------------------------------
 
 
-def _checked(flow: MotionFlow, closure: Closure, orbit: Orbit) -> tuple[Array, list[str]]:
+def _checked(flow: MotionFlow, closure: Periodicity, orbit: Orbit) -> tuple[Array, list[str]]:
     """Return what coordinates advance, and remarks; RunError where the motion does not go on so."""
     states, n = flow.states, len(orbit.scales)
     end = states.along(orbit.run)[-1]
@@ -264,7 +272,7 @@ def _rests(orbit: Orbit) -> bool:
     return float(np.max(np.abs(orbit.start_rates) / orbit.scales)) * orbit.period < RESTING
 
 
-def _fractions(flow: MotionFlow, closure: Closure, orbit: Orbit, advance: Array) -> list[str]:
+def _fractions(flow: MotionFlow, closure: Periodicity, orbit: Orbit, advance: Array) -> list[str]:
     """Return a remark where the motion closes after a part of the period already."""
     if flow.names_time or not closure.has_free_period:
         return []
@@ -278,7 +286,7 @@ def _fractions(flow: MotionFlow, closure: Closure, orbit: Orbit, advance: Array)
     return []
 
 
-def _multipliers(flow: MotionFlow, closure: Closure, orbit: Orbit) -> Multipliers:
+def _multipliers(flow: MotionFlow, closure: Periodicity, orbit: Orbit) -> Multipliers:
     """Return the multipliers, those that are 1 for a reason first."""
     scales, n = orbit.scales, len(orbit.scales)
     M = orbit.monodromy * scales / scales[:, None]
@@ -321,7 +329,7 @@ def _energy_gradient(flow: MotionFlow, orbit: Orbit) -> Array | None:
 
 
 def _result(
-    request: _Request, closure: Closure, orbit: Orbit, advance: Array, remarks: list[str]
+    request: _Request, closure: Periodicity, orbit: Orbit, advance: Array, remarks: list[str]
 ) -> Result:
     flow, run, names = request.flow, orbit.run, request.flow.equations.names
     found = _multipliers(flow, closure, orbit)
@@ -347,10 +355,8 @@ def _result(
         "steps": orbit.steps,
     }
     kind = "laws of time give" if flow.names_time else "found"
-    lines = [
-        f"period {orbit.period:.9g} s ({kind}), closed to {orbit.size:.1e} of its size after "
-        f"{counted(orbit.steps, 'step')}"
-    ]
+    closed = f"closed to {orbit.size:.1e} of its size after {counted(orbit.steps, 'step')}"
+    lines = [f"period {orbit.period:.9g} s ({kind}), {closed}"]
     lines += [f"{name} advances by {value:.9g} in a period" for name, value in ahead.items()]
     lines += found.report() + remarks
     return Result("periodic_motion", flow.mechanism, "t", arrays, tuple(lines), facts)

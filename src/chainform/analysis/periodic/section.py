@@ -161,8 +161,8 @@ def first_round(
 def _no_return(problem: Problem, crossings: int, needed: int) -> RunError:
     span = problem.span[1] - problem.span[0]
     return RunError(
-        f"no return to the section within {span:g} s: it is met {crossings} times in one direction, "
-        f"and {needed} are needed",
+        f"no return to the section within {span:g} s: it is met {crossings} times in one "
+        f"direction, and {needed} are needed",
         element="section",
         remedy=f"give a longer time, as t={10 * span:g}, another start or another section",
     )
@@ -176,8 +176,8 @@ def _with_events(problem: Problem, events: Mapping[str, Any]) -> Problem:
 
 def _law_of(problem: Problem, section: Any) -> Any:
     """Return the law of a section with its direction."""
-    known = problem.options[EVENTS] or {}
-    given = known[section] if isinstance(section, str) and section in known else section
+    known: Mapping[str, Any] = problem.options[EVENTS] or {}
+    given: Any = known[section] if isinstance(section, str) and section in known else section
     if isinstance(given, Mapping):
         return dict(argument(NAME, given).table(("law", "direction")).value)
     return {"law": given}

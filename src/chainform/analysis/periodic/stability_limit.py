@@ -84,8 +84,8 @@ def stability_limit(
         raise argument("tolerance", tolerance).error(
             "doubles are not as dense as that", f"give at least {_spacing(ends) * 4:.1g}"
         )
-    with watch.counting(halvings + 2):
-        rows = _bisected(name, ends, measure, halvings, watch)
+    watch.counting(halvings + 2)
+    rows = _bisected(name, ends, measure, halvings, watch)
     return _result(mechanism, name, str(of["task"]), rows)
 
 

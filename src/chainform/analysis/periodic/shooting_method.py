@@ -50,7 +50,7 @@ RESTING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Closure:
+class Periodicity:
     """What closes: `shift` (n,) is what coordinates advance in a period, `relative` advance freely.
 
     `held` are entries of the start that stay as they are; `has_free_period` tells whether the
@@ -101,7 +101,7 @@ def size_of(gap: Array, scales: Array) -> float:
 class Shooting:
     """Newton's iteration to a start and a period with which a motion closes."""
 
-    def __init__(self, flow: MotionFlow, closure: Closure, points: int) -> None:
+    def __init__(self, flow: MotionFlow, closure: Periodicity, points: int) -> None:
         self.flow, self.closure, self.points = flow, closure, points
         n = len(flow.equations.names)
         self.counted = [k for k in range(n) if k not in closure.relative]
@@ -115,7 +115,7 @@ class Shooting:
         gap[list(self.closure.relative)] = 0.0
         return gap
 
-    def _ended(self, y: Array, T: float, end: Array) -> Array:
+    def _ended(self, T: float, end: Array) -> Array:
         section = self.closure.section
         if section is None or not section.changed:
             return end
@@ -128,7 +128,7 @@ class Shooting:
             end = self._over(T, 2).end(y)
             if end is None:
                 return np.inf
-            left = size_of(self.gap_after(y, self._ended(y, T, end)), scales)
+            left = size_of(self.gap_after(y, self._ended(T, end)), scales)
             if section is not None:
                 left = max(left, self._section_gap(section, t, y, end) / T)
             return left
@@ -152,21 +152,21 @@ class Shooting:
         along = states.along(run)
         if run.t[-1] < self.closure.first + T * (1 - 1e-9):
             raise RunError(
-                f"the motion ends by {run.about.ending} at t = {run.t[-1]:.9g} s, within the period",
+                f"the motion ends by {run.about.ending} at t = {run.t[-1]:.9g} s, before a period",
                 element="events",
                 remedy="leave out what ends it: a periodic motion goes on",
             )
         start, end = along[0], along[-1]
-        rates, M = flow.rates(run, len(run.t) - 1), path.monodromy
-        first = flow.rates(run, 0)
+        first, rates = flow.rates(run, 0), flow.rates(run, len(run.t) - 1)
+        over = path.monodromy
         section = self.closure.section
         if section is not None and section.changed:
-            M, rates = self._changed(section, run.t[-1], end, rates, M)
-        gap = self.gap_after(start, self._ended(start, T, end))
+            over, rates = self._changed(section, run.t[-1], end, rates, over)
+        gap = self.gap_after(start, self._ended(T, end))
         scales = self._scales(along, T)
         row = flow.rows(run)[0]
         tangent = flow.tangent(float(run.t[0]), row, scales)
-        return Orbit(start, T, run, path, gap, scales, M, first, rates, row, tangent, steps)
+        return Orbit(start, T, run, path, gap, scales, over, first, rates, row, tangent, steps)
 
     def _scales(self, along: Array, T: float) -> Array:
         """Return the units of a motion, not far below those of the first one."""
@@ -185,7 +185,7 @@ class Shooting:
         crossing = section.crossing(t, end, rates)
         if crossing == 0.0:
             raise RunError(
-                f"the motion only touches the section at t = {t:.9g} s: its return has no derivative",
+                f"the motion only touches the section at t = {t:.9g} s, where its return jumps",
                 element="section",
                 remedy="choose a law that the motion crosses",
             )
@@ -198,7 +198,7 @@ class Shooting:
         self, y: Array, T: float, goal: float, tell: Callable[[int], None] | None = None
     ) -> Orbit:
         """Return the periodic motion near a start; RunError where there is none to be found."""
-        orbit, guess = self.orbit(y, T), T
+        orbit = self.orbit(y, T)
         best = self._left(orbit)
         for number in range(1, MOST_STEPS + 1):
             if tell is not None:
@@ -208,15 +208,14 @@ class Shooting:
             found = self._stepped(orbit, best, is_last=best <= goal)
             if found is None or (found[2] > WORTH * best and best <= goal):
                 break
-            y, T, _ = found
-            if T < SHORTEST * guess:
+            if found[1] < SHORTEST * T:
                 raise RunError(
-                    f"the period tends to zero: {T:.3g} s after {number} steps",
+                    f"the period tends to zero: {found[1]:.3g} s after {number} steps",
                     element="period",
                     remedy="give a start that is farther from rest, or hold what tells the motion "
                     "apart from rest, as held=[...]",
                 )
-            orbit = self.orbit(y, T, number)
+            orbit = self.orbit(*found[:2], number)
             best = self._left(orbit)
         if not best <= goal:
             raise self._unclosed(orbit, best, goal)
@@ -277,7 +276,7 @@ class Shooting:
         n, free = len(orbit.scales), orbit.tangent
         stay = [*self.closure.relative, *self.closure.held]
         bound = free[stay]
-        if len(stay):
+        if stay:
             values, directions = np.linalg.svd(bound)[1:]
             free = free @ directions[int(np.sum(values > HELD)) :].T
         basis = np.zeros((n + 1, free.shape[1] + 1))
@@ -315,12 +314,13 @@ class Shooting:
         worst = int(np.argmax(np.abs(orbit.gap / orbit.scales)))
         name = self.flow.equations.names[worst]
         return RunError(
-            f"the motion does not close: after {orbit.steps} steps {name} is {orbit.gap[worst]:.3g} "
-            f"away after {orbit.period:.6g} s, {size:.1e} of its size, and {goal:.1e} was wanted",
+            f"the motion does not close: after {orbit.steps} steps {name} is "
+            f"{orbit.gap[worst]:.3g} away after {orbit.period:.6g} s, {size:.1e} of its size, and "
+            f"{goal:.1e} was wanted",
             file=self.flow.mechanism.file,
             element="periodic_motion",
-            remedy="begin nearer to a periodic motion (q0, qd0, period), or let go: free coordinates"
-            " that advance need shift or relative, and forces that take energy out something that "
+            remedy="begin nearer to a periodic motion (q0, qd0, period), or let go: coordinates "
+            "that advance need shift or relative, and forces that take energy out something that "
             "puts it in",
         )
 

@@ -110,6 +110,8 @@ class Multipliers:
                 "open whether it is stable: of multipliers on the unit circle, within their "
                 "errors, the linear equations do not decide"
             )
+        if not len(self.values):
+            return "stable: loops, constraints and contacts leave no deviations"
         if not has_known:
             return f"stable: deviations fade by {-self.growth:.6g} 1/s"
         if ENERGY in self.names:

@@ -118,9 +118,7 @@ class Multipliers:
             return "stable within its family: neighbours are periodic motions of other energies"
         if len(self.others) == 0:
             return "stable: neighbours follow the same motion"
-        return (
-            f"orbitally stable: deviations fade by {-self.growth:.6g} 1/s, up to a shift of those"
-        )
+        return f"orbitally stable: other deviations fade by {-self.growth:.6g} 1/s"
 
 
 WHY = {

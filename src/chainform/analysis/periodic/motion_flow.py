@@ -195,6 +195,7 @@ def from_state(problem: Problem, start: tuple[Array, Array, Array | None]) -> Pr
 REFUSED = {
     "t_eval": "give points: so many times in a period are put out",
     "hold": "leave it out: efforts then follow the state all the time",
+    "energy_balance": "leave it out: simulate adds up work and losses along a motion",
 }
 
 

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from chainform.analysis.poses.workspace_points import workspace
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.results.result import Result, load_result
-    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
+    from chainform.analysis.tasks import OF_MOTIONS, TASKS, Task, analyse, arguments_of
+    from chainform.analysis.variations.motion_variations import MotionVariations
+    from chainform.analysis.variations.refinement import transitions_along
     from chainform.analysis.variations.sensitivities import sensitivities
-    from chainform.analysis.variations.smooth_motion import MotionVariations, transitions_along
     from chainform.analysis.variations.start import StartDeviations
     from chainform.analysis.variations.transitions import Transitions
     from chainform.analysis.variations.variational_equations import VariationalEquations
@@ -64,6 +65,7 @@ __all__ = [
     "MotionOptions",
     "MotionSource",
     "MotionVariations",
+    "OF_MOTIONS",
     "Observer",
     "PrescribedMotion",
     "Progress",

@@ -42,7 +42,7 @@ from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
 from chainform.readers import Source, bytes_of, table_from_text, text_of
-from chainform.simulation import origin_of
+from chainform.simulation import origin_of, scenario_of
 
 Array = NDArray[np.float64]
 TASKS: Mapping[str, Callable[..., Result]] = {
@@ -59,6 +59,8 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "sensitivities": sensitivities,
 }
 """The function of each task."""
+OF_MOTIONS = ("sensitivities",)
+"""Tasks that take all that `simulate` does; the mechanism of one may be a scenario."""
 WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(task).parameters)
 """Tasks that tell how far they have come."""
 SYNTAXES = {".toml": "toml", ".json": "json"}
@@ -119,8 +121,12 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
     name = table.required("task", remedy).choice(tuple(TASKS), "task", remedy)
     words = arguments_of(name)
     given = table.table((*COMMON, *words))
-    found = table["mechanism"].value
-    if not isinstance(found, Mechanism):
+    found, scenario = table["mechanism"].value, None
+    if name in OF_MOTIONS and isinstance(found, str) and (folder / found).is_file():
+        scenario = scenario_of(folder / found)
+    if scenario is not None:
+        found = scenario.mechanism
+    elif not isinstance(found, Mechanism):
         found = origin_of(table, source, folder, None).mechanism
     entries = {key: entry for key, entry in given.items() if key in words}
     values = {key: _argument(key, entry, folder) for key, entry in entries.items()}
@@ -130,6 +136,8 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
             raise table.at(key).error(f"the task {name} needs it", f"give {key}")
     if "times" in values:
         values["t"] = values.pop("times")
+    if scenario is not None:
+        values = scenario.options(values)
     return Task(name, found, values, source.file)
 
 

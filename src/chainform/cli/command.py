@@ -32,6 +32,7 @@ SUMMARIES = {
     "periodic-motion": "find a periodic motion, its multipliers and whether it is stable",
     "stability-limit": "find where an equilibrium or a periodic motion becomes unstable",
     "lyapunov-exponents": "find how fast deviations from a motion grow",
+    "sensitivities": "find the derivatives of a motion by parameters and its start",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
@@ -58,7 +59,7 @@ SUMMARIES = {
 FAMILIES = {
     "analyse": (
         *("analyse", "kinematics", "workspace", "inverse-kinematics", "inverse-dynamics"),
-        *("statics", "equilibria", "equilibrium-path"),
+        *("statics", "equilibria", "equilibrium-path", "sensitivities"),
         *("periodic-motion", "stability-limit", "lyapunov-exponents"),
     ),
     "derivation": ("derive", "bind", "reduce"),

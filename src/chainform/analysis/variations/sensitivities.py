@@ -21,8 +21,9 @@ from chainform.analysis.variations.adjoint import (
     forward_gradient,
     integral_along,
 )
+from chainform.analysis.variations.motion_variations import MotionVariations
 from chainform.analysis.variations.output_slopes import OutputSlopes
-from chainform.analysis.variations.smooth_motion import MotionVariations, Refinement
+from chainform.analysis.variations.refinement import Refinement
 from chainform.analysis.variations.start import StartDeviations
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variational_equations import VariationalEquations
@@ -37,7 +38,7 @@ MODES = ("forward", "adjoint")
 LEAST = 1e-13
 
 
-def sensitivities(  # noqa: PLR0913, a front door
+def sensitivities(
     mechanism: Mechanism | Scenario | str | PathLike[str],
     parameters: Sequence[str] = (),
     initial: Sequence[str] | None = None,
@@ -95,7 +96,9 @@ def _parameters(problem: Problem, parameters: Sequence[str]) -> list[str]:
     known += [name for name in automatic_parameters(mechanism) if name not in known]
     found: list[str] = []
     for text in argument("parameters", parameters).texts('write parameters=["m_2", "k"]'):
-        matching = [name for name in known if any(c in text for c in "*?[") and fnmatchcase(name, text)]
+        matching = [
+            name for name in known if any(c in text for c in "*?[") and fnmatchcase(name, text)
+        ]
         found += matching or [text]
     return list(dict.fromkeys(found))
 
@@ -112,7 +115,7 @@ class _Sensitivities:
         self.t = times[(times >= motion.first) & (times <= motion.last)]
         self.y, self.given = motion.states(self.t)
 
-    def forward(self, outputs: Sequence[str], has_objective: bool) -> Result:  # noqa: FBT001
+    def forward(self, outputs: Sequence[str], has_objective: bool) -> Result:
         """Return arrays along the motion, and the gradient of an objective."""
         slopes = OutputSlopes(self.equations, outputs) if outputs else None
         work = Refinement(self.motion, self.tolerance, self.start)
@@ -166,17 +169,19 @@ class _Sensitivities:
         reached: float,
     ) -> Result:
         by, motion = self.by, self.motion
-        report = [
-            f"{mode}: {counted(len(by), 'derivative')} by {', '.join(by[:MOST_NAMES])}"
-            + (f" and {len(by) - MOST_NAMES} more" if len(by) > MOST_NAMES else ""),
-            f"{counted(len(path.forced), 'step')} by the collocation of Gauss, order 6, for "
-            f"{motion.steps} of the motion; error {reached:.1e} of the largest of each kind",
-        ]
+        more = f" and {len(by) - MOST_NAMES} more" if len(by) > MOST_NAMES else ""
+        count = counted(len(by), "derivative")
+        steps = counted(len(path.forced), "step")
+        report = [f"{mode}: {count} by {', '.join(by[:MOST_NAMES])}{more}"]
+        report.append(
+            f"{steps} by the collocation of Gauss, order 10, for {motion.steps} of the motion; "
+            f"error {reached:.1e} of the largest of each kind"
+        )
         if motion.ending:
             report.append(f"the motion was ended by {motion.ending} at t = {motion.last:.9g} s")
-        report += [
-            f"{event['name']}: t = {event['t']:.9g} s" for event in facts.get("events", ())
-        ][:MOST_LINES]
+        report += [f"{event['name']}: t = {event['t']:.9g} s" for event in facts.get("events", ())][
+            :MOST_LINES
+        ]
         if "gradient" in facts:
             report.append(f"objective: {facts['objective']:.9g}")
             report += [f"by {n}: {v:.9g}" for n, v in facts["gradient"].items()][:MOST_LINES]

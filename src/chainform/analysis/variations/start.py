@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
-from chainform.analysis.variations.smooth_motion import MotionVariations
+from chainform.analysis.variations.motion_variations import MotionVariations
 from chainform.analysis.variations.variation_graph import INSTANT
 from chainform.errors import RunError
 from chainform.given import argument, listed
@@ -45,7 +45,7 @@ class StartDeviations:
         equations = self.equations
         graph, system = equations.graph, equations.system
         self.nv, self.rows, self.n = graph.nv, graph.rows, len(equations.names)
-        y, given = motion.states(np.array([motion.first]))
+        y, given = motion.begin
         self.mechanism, self.gaps = equations.mechanism, None
         self.held: NDArray[np.bool_] = np.zeros(self.rows, dtype=bool)
         if self.rows:

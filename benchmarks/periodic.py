@@ -10,6 +10,7 @@ x'' + (a - 2 q cos 2 t) sin x = 0; the lines are those of scipy.special.mathieu_
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -53,11 +54,10 @@ def draw(pendulum: cf.Mechanism) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    import matplotlib.pyplot as plt
-
+    plot: Any = import_module("matplotlib.pyplot")
     a, q = np.linspace(-0.6, 5, 57), np.linspace(0, 2, 25)
     growth = np.array([[at(pendulum, x, y).facts["growth"] for x in a] for y in q])
-    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    figure, axes = plot.subplots(figsize=(8, 4.2), layout="constrained")
     shades = axes.pcolormesh(a, q, np.maximum(growth, 0), cmap="Oranges", shading="gouraud")
     for function, order in EDGES:
         line = np.array([float(function(order, x)) for x in q])

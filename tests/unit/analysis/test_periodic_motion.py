@@ -330,8 +330,8 @@ def test_the_walker_of_the_examples_falls_in_the_end() -> None:
         (returned(q[2] + a, qd[2] + b) - returned(q[2] - a, qd[2] - b)) / (2 * h)
         for a, b in (one, two)
     ]
-    expected = np.sort(np.linalg.eigvals(np.array(slopes).T).real)
-    np.testing.assert_allclose(np.sort(multipliers(found)[1:].real), expected, rtol=1e-5)
+    expected = np.sort(np.real(np.linalg.eigvals(np.array(slopes).T)))
+    np.testing.assert_allclose(np.sort(np.real(multipliers(found)[1:])), expected, rtol=1e-5)
 
 
 # --- what is refused ----------------------------------------------------------------------------

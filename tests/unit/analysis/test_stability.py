@@ -212,6 +212,6 @@ def test_a_limit_cycle_loses_its_stability() -> None:
     ],
 )
 def test_a_limit_that_is_not_there(options: dict[str, Any], message: str) -> None:
-    given = {"parameter": "m", "span": (1, 3), "of": {"task": "modes"}, **options}
+    given: dict[str, Any] = {"parameter": "m", "span": (1, 3), "of": {"task": "modes"}, **options}
     with pytest.raises(cf.Error, match=message):
         cf.stability_limit(column(), **given)

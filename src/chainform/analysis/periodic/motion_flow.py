@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.periodic.motion_states import MotionStates
-from chainform.analysis.variations.smooth_motion import transitions_along
+from chainform.analysis.variations.refinement import transitions_along
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variation_graph import INSTANT
 from chainform.analysis.variations.variational_equations import VariationalEquations

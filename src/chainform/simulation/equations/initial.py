@@ -146,10 +146,11 @@ def whole_state(mechanism: Mechanism, q: Array, qd: Array, x0: Any, count: int) 
     The others, such as integrals of controllers, are zero, or the last entries of an array x0.
     """
     own, others = len(mechanism.states), np.zeros(count - len(rest_names(mechanism)))
-    if isinstance(x0, np.ndarray) and x0.ndim == 1 and own < len(x0) <= own + len(others):
-        others[: len(x0) - own] = finite_array("x0", x0[own:])
-        x0 = x0[:own]
-    return np.concatenate([q, qd, initial_rest(mechanism, q, qd, x0), others])
+    given: Any = x0
+    if isinstance(x0, np.ndarray) and given.ndim == 1 and own < len(given) <= own + len(others):
+        others[: len(given) - own] = finite_array("x0", given[own:])
+        given = given[:own]
+    return np.concatenate([q, qd, initial_rest(mechanism, q, qd, given), others])
 
 
 def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:

@@ -82,6 +82,15 @@ GOOD: list[dict[str, Any]] = [
         "span": [1, 1.2],
         "points": 8,
     },
+    {
+        "task": "periodic_motion",
+        "mechanism": "arm",
+        "period": "2*pi/3",
+        "forces": {"upper": "sin(3*t) - 9*der(upper)", "lower": "-9*der(lower)"},
+        "q0": [-1.2, -0.2],
+        "points": 5,
+    },
+    {"task": "lyapunov_exponents", "mechanism": "arm", "t": 0.5, "blocks": 4},
 ]
 ODD: list[Any] = [
     *(None, True, "", "x", 0, -1, 1, 2.5, 1e308, -1e308, 1e-320, NAN, INFINITE, 10**400, 10**9),

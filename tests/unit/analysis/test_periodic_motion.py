@@ -290,20 +290,22 @@ def test_the_wheel_without_rim() -> None:
     builder.segment("wheel", parent="ground", joint=joint, mass=1, inertia=[0, "1e-6", 0])
     feet = {f"foot{i}": [np.sin(a), 0, -np.cos(a)] for i, a in enumerate(turn * np.arange(spokes))}
     steady = np.sqrt(4 * G * np.sin(turn / 2) * np.sin(slope)) / np.tan(turn)
-    found = cf.periodic_motion(
-        builder.build(),
-        q0=[1.0, 0.0, 0.0],
-        qd0=[0, 1.5 * steady, 1.5 * steady],
-        contacts={"wheel": {"points": feet, "friction": 5, "normal": [0, 0, 1]}},
-        settle=0.1,
-        period=1.03,
-        shift={"theta": turn},
-        relative=["x"],
-    )
+    rolling: dict[str, Any] = {
+        "q0": [1.0, 0.0, 0.0],
+        "qd0": [0, 1.5 * steady, 1.5 * steady],
+        "contacts": {"wheel": {"points": feet, "friction": 5, "normal": [0, 0, 1]}},
+        "relative": ["x"],
+    }
+    wheel = builder.build()
+    found = cf.periodic_motion(wheel, settle=0.1, period=1.03, shift={"theta": turn}, **rolling)
     assert found.facts["advance"]["x"] == pytest.approx(2 * np.sin(turn / 2), abs=1e-8)
     assert found.facts["names"] == ["phase", "x", ""]
     assert multipliers(found)[2] == pytest.approx(np.cos(turn) ** 2, abs=2e-6)
     assert found.facts["stable"] == 1
+    # A whole turn, from one impact of a foot to its next one.
+    whole = cf.periodic_motion(wheel, section="foot1", t=20, shift={"theta": "2*pi"}, **rolling)
+    assert whole.facts["period"] == pytest.approx(8 * found.facts["period"], rel=1e-8)
+    assert multipliers(whole)[2] == pytest.approx(np.cos(turn) ** 16, abs=1e-6)
 
 
 @pytest.mark.slow

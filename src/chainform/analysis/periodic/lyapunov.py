@@ -106,6 +106,13 @@ class _Chain:
             )
         if self.directions is None:
             basis = flow.tangent(a, flow.rows(run)[0], np.ones(len(path.names)))
+            if not basis.shape[1]:
+                raise RunError(
+                    "loops, constraints and contacts leave no deviations",
+                    file=self.flow.mechanism.file,
+                    element="lyapunov_exponents",
+                    remedy="let a coordinate go that motion prescribes",
+                )
             self.directions = np.linalg.qr(basis)[0]
         self.rests = self.rests and bool(np.all(np.abs(flow.rates(run, 0)) < RESTING))
         self._grow(path, b - a)

@@ -220,8 +220,8 @@ def _length(mechanism: Any, given: Given, options: Mapping[str, Any]) -> float:
 
 def _refuse_changes(problem: Problem) -> None:
     """Refuse events that change the motion by a function of Python."""
-    events: Mapping[str, Any] = problem.options["events"] or {}
-    for name, event in events.items():
+    events: Any = problem.options["events"]
+    for name, event in events.items() if isinstance(events, Mapping) else ():
         given: Any = event
         if isinstance(event, Mapping) and given.get("change") is not None:
             raise RunError(

@@ -22,7 +22,7 @@ from chainform.graph import Graph
 from chainform.simulation import Problem, System, tables_of, values_along
 
 Array = NDArray[np.float64]
-NAME = "section"
+NAME = "section of a period"
 EVENTS = "events"
 TOUCHING = 1e-6
 """A law that changes by less than this share of its terms only touches zero."""
@@ -179,7 +179,7 @@ def _law_of(problem: Problem, section: Any) -> Any:
     known: Mapping[str, Any] = problem.options[EVENTS] or {}
     given: Any = known[section] if isinstance(section, str) and section in known else section
     if isinstance(given, Mapping):
-        return dict(argument(NAME, given).table(("law", "direction")).value)
+        return dict(argument("section", given).table(("law", "direction")).value)
     return {"law": given}
 
 

@@ -27,7 +27,6 @@ from chainform.simulation import Scenario, scenario_of
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-6
-MOST = 200
 ROUNDING = 1e-7
 """Growth below this share of the largest pole is none: that of double poles is rounding."""
 SCATTER = 10.0
@@ -78,13 +77,13 @@ def stability_limit(
     if ends[0] == ends[1]:
         raise argument("span", span).error("the span is empty", "give two values: span=[0, 1]")
     measure = _measure_of(mechanism, name, argument("of", of).table())
-    watch = Watch(progress, takes_parts=False)
-    halvings = int(np.ceil(np.log2(max(abs(ends[1] - ends[0]) / error, 1.0))))
-    if halvings > MOST or abs(ends[1] - ends[0]) / 2.0 ** min(halvings, 60) <= _spacing(ends):
+    length = abs(ends[1] - ends[0])
+    if not _spacing(ends) < error or not np.isfinite(length):
         raise argument("tolerance", tolerance).error(
             "doubles are not as dense as that", f"give at least {_spacing(ends) * 4:.1g}"
         )
-    watch.counting(halvings + 2)
+    halvings = int(np.ceil(np.log2(max(length / error, 1.0))))
+    watch = Watch(progress, takes_parts=False).counting(halvings + 2)
     rows = _bisected(name, ends, measure, halvings, watch)
     return _result(mechanism, name, str(of["task"]), rows)
 

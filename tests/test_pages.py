@@ -30,6 +30,7 @@ ROOT = DOCS.parent
         "docs/linearisation.md",
         "docs/statics.md",
         "docs/periodic.md",
+        "docs/sensitivities.md",
         "docs/tasks.md",
         "docs/inverse-kinematics.md",
         "docs/programs.md",

@@ -91,6 +91,15 @@ GOOD: list[dict[str, Any]] = [
         "points": 5,
     },
     {"task": "lyapunov_exponents", "mechanism": "arm", "t": 0.5, "blocks": 4},
+    {
+        "task": "sensitivities",
+        "mechanism": "arm",
+        "parameters": ["l"],
+        "initial": ["q0.upper"],
+        "outputs": ["com"],
+        "q0": [0.1, 0.2],
+        "t": 0.1,
+    },
 ]
 ODD: list[Any] = [
     *(None, True, "", "x", 0, -1, 1, 2.5, 1e308, -1e308, 1e-320, NAN, INFINITE, 10**400, 10**9),

@@ -341,6 +341,7 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
         },
     },
     "lyapunov_exponents": {"t": 1, "blocks": 4, "q0": [0, 0.5, 1.2]},
+    "sensitivities": {"parameters": ["g"], "q0": {"crank": 0.4}, "t": 0.1},
 }
 
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.periodic.lyapunov import lyapunov_exponents
+    from chainform.analysis.periodic.periodic_motion import periodic_motion
+    from chainform.analysis.periodic.stability_limit import stability_limit
     from chainform.analysis.poses.inverse_poses import inverse_kinematics
     from chainform.analysis.poses.workspace_points import workspace
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARED",
+    "TASKS",
     "Comparison",
     "ComparisonRow",
     "DriveForces",
@@ -66,7 +70,6 @@ __all__ = [
     "PrescribedMotion",
     "Progress",
     "Result",
-    "TASKS",
     "StartDeviations",
     "StateOptions",
     "StaticOptions",
@@ -93,9 +96,12 @@ __all__ = [
     "kinematics",
     "linearise",
     "load_result",
+    "lyapunov_exponents",
     "motion_of",
+    "periodic_motion",
     "rounding_at",
     "sensitivities",
+    "stability_limit",
     "statics",
     "table_of_file",
     "transitions_along",

@@ -29,6 +29,9 @@ from chainform.analysis.equilibrium.equilibrium_search import equilibria
 from chainform.analysis.equilibrium.static_forces import statics
 from chainform.analysis.motions.motion_kinematics import kinematics
 from chainform.analysis.motions.motion_loads import inverse_dynamics
+from chainform.analysis.periodic.lyapunov import lyapunov_exponents
+from chainform.analysis.periodic.periodic_motion import periodic_motion
+from chainform.analysis.periodic.stability_limit import stability_limit
 from chainform.analysis.poses.inverse_poses import inverse_kinematics
 from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.interruption import Progress
@@ -50,6 +53,9 @@ TASKS: Mapping[str, Callable[..., Result]] = {
     "statics": statics,
     "equilibria": equilibria,
     "equilibrium_path": equilibrium_path,
+    "periodic_motion": periodic_motion,
+    "stability_limit": stability_limit,
+    "lyapunov_exponents": lyapunov_exponents,
     "sensitivities": sensitivities,
 }
 """The function of each task."""

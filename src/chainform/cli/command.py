@@ -29,6 +29,9 @@ SUMMARIES = {
     "statics": "find drives or forces that hold a pose",
     "equilibria": "find the poses in which a mechanism rests",
     "equilibrium-path": "follow an equilibrium along a parameter",
+    "periodic-motion": "find a periodic motion, its multipliers and whether it is stable",
+    "stability-limit": "find where an equilibrium or a periodic motion becomes unstable",
+    "lyapunov-exponents": "find how fast deviations from a motion grow",
     "sensitivities": "find the derivatives of a motion by parameters and its start",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
@@ -57,6 +60,7 @@ FAMILIES = {
     "analyse": (
         *("analyse", "kinematics", "workspace", "inverse-kinematics", "inverse-dynamics"),
         *("statics", "equilibria", "equilibrium-path", "sensitivities"),
+        *("periodic-motion", "stability-limit", "lyapunov-exponents"),
     ),
     "derivation": ("derive", "bind", "reduce"),
     "history": ("models", "log", "diff", "tag", "revert"),

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from chainform.simulation.problem import Problem, System
     from chainform.simulation.problem_options import ProblemOptions
     from chainform.simulation.quantities import check_output
+    from chainform.simulation.resumption import StartState
     from chainform.simulation.run import Run
     from chainform.simulation.solvers import settings_of
 
@@ -103,6 +104,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Solver",
+    "StartState",
     "StateChange",
     "Stop",
     "System",

@@ -113,6 +113,10 @@ class Problem(Displayed):
         whole |= {name: tables_of(whole[name]) for name in ("events", "stops", "contacts")}
         whole["motion"] = motion_of(whole["motion"], mechanism)
         argument("energy_balance", whole["energy_balance"]).flag()
+        argument("reduce", whole["reduce"]).text()
+        whole["without"] = argument("without", whole["without"]).texts()
+        if whole["fixed"] is not None:
+            argument("fixed", whole["fixed"]).texts()
         if whole["code_cache"] is not None:
             CodeCache(whole["code_cache"])
         source, breaks = with_unknowns(mechanism, whole["unknowns"])

@@ -83,6 +83,15 @@ GOOD: list[dict[str, Any]] = [
         "points": 8,
     },
     {
+        "task": "periodic_motion",
+        "mechanism": "arm",
+        "period": "2*pi/3",
+        "forces": {"upper": "sin(3*t) - 9*der(upper)", "lower": "-9*der(lower)"},
+        "q0": [-1.2, -0.2],
+        "points": 5,
+    },
+    {"task": "lyapunov_exponents", "mechanism": "arm", "t": 0.5, "blocks": 4},
+    {
         "task": "sensitivities",
         "mechanism": "arm",
         "parameters": ["l"],

@@ -358,6 +358,25 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     "statics": {"q": {"crank": 0.4}},
     "equilibria": {"starts": 20},
     "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "q0": [-1.33, 0.93, -1.8]},
+    "periodic_motion": {
+        "period": "2*pi/3",
+        "motion": {"crank": "3*t"},
+        "shift": {"crank": "2*pi", "coupler": "-2*pi"},
+        "q0": [0, 0.5, 1.2],
+    },
+    "stability_limit": {
+        "parameter": "coupler_mass",
+        "span": [1, 1.2],
+        "tolerance": 0.05,
+        "of": {
+            "task": "periodic_motion",
+            "period": 1,
+            "held": ["period"],
+            "q0": [-1.33, 0.93, -1.8],
+            "forces": {"crank": "(coupler_mass - 1.1)*der(crank)"},
+        },
+    },
+    "lyapunov_exponents": {"t": 1, "blocks": 4, "q0": [0, 0.5, 1.2]},
     "sensitivities": {"parameters": ["g"], "q0": {"crank": 0.4}, "t": 0.1},
 }
 

@@ -63,6 +63,10 @@ TASKS = {
         *("column.toml", "--parameter", "m", "--span", "[0.5, 3]"),
         *("--step", "0.00001", "--points", "100000"),
     ),
+    "lyapunov-exponents": (
+        *("column.toml", "--values", "m=1", "--q0", "[0.1]"),
+        *("--t", "30000", "--blocks", "30000"),
+    ),
 }
 """Tasks that take minutes."""
 

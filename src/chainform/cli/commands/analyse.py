@@ -51,7 +51,7 @@ HELP = {
     "targets": 'by frames: {"tool": [0.4, 0.1, 0.3]}, a pose, laws of t, points of a spline',
     "start": "a pose near the first one: how loops close; crank=0.4, or a list",
     "frames": 'frames by name, or points: {"pen": {"segment": "rod", "point": [0.1, 0, 0]}}',
-    "of": "a frame by name",
+    "of": 'a frame by name; of stability-limit: \'{"task": "periodic_motion", ...}\'',
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
     "driven": "joints with drives: crank,rocker",
@@ -60,7 +60,6 @@ HELP = {
     "without": "what is left out: friction, springs, rotors, forces",
     "algorithm": "how equations of unknown forces are made: sorting (default), differentiation",
     "outputs": "further quantities along the motion: reactions,pose(tip)",
-    "method": "newton (default), closed_form or dynamic",
     "branches": "how many poses of each target, or all; whether paths branch",
     "limits": "false: joints may leave their limits",
     "redundancy": 'least_motion (default), middle_range, any, or held coordinates: {"elbow": 0.3}',
@@ -80,16 +79,36 @@ HELP = {
     "ranges": 'where joints may be: {"slide": [0, 1]}',
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
+    "qd0": "rates to begin with",
+    "x0": "states of actuators to begin with",
+    "t": "how long a motion is, or its start and end, s: 20, or 0,20",
+    "period": "that of laws of time, or a first guess: 1.2, or 2*pi/w",
+    "section": "a law whose zero ends a period, or the name of an event: crank-pi/2",
+    "returns": "how many returns to the section make a period",
+    "change": "what changes at the section, by laws: 'der(x)=-0.8*der(x)'",
+    "shift": "what coordinates advance in a period: crank=2*pi",
+    "relative": "coordinates that advance by any amount: x",
+    "settle": "how long a motion goes on before it counts, s",
+    "blocks": "into how many parts the motion is divided",
+    "controllers": "tables by joints: pd, pid, computed_torque, state_feedback",
+    "events": "laws by names",
+    "friction": "bounds of sticking by joints",
+    "rtol": "relative tolerance of the motion",
+    "method": "newton (default), closed_form or dynamic",
+    "periodic_motion method": "the solver of the motion: verner65 (default), dopri853",
+    "periodic_motion held": "entries of the start that stay: rod,der(rod), or period",
+    "periodic_motion tolerance": "what may be left over of the period, in parts of the motion",
+    "periodic_motion forces": "efforts by joints: crank=2*sin(t)",
+    "lyapunov_exponents method": "the solver of the motion: verner65 (default), dopri853",
+    "lyapunov_exponents forces": "efforts by joints: crank=2*sin(t)",
+    "stability_limit of": 'what is to be stable: {"task": "periodic_motion", "period": 2}',
+    "stability_limit tolerance": "how far the limit may be away",
     "seed": "of random numbers",
     "parameters": "names or patterns: m_2,g,k_*",
     "initial": "values of the start: q0.crank,qd0.crank, or q0,qd0 (default: all, or independent)",
     "objective": 'a law at the end: x^2; or {"integral": "der(x)^2"}',
     "mode": "forward or adjoint (default with an objective and no outputs)",
-    "qd0": "rates to begin with",
-    "x0": "states of actuators to begin with",
-    "t": "the end of the motion, or start and end: 0,2; s",
     "t_eval": "times of output, s",
-    "rtol": "the relative tolerance of the motion",
     "sensitivities method": "the solver of the motion: verner65 (default), dopri853",
     "sensitivities tolerance": "the error of the derivatives, against the largest of their kind",
     "sensitivities q0": "the pose at the start: crank=0.4, or a list",
@@ -149,11 +168,14 @@ def run_task(task: str, args: Namespace) -> Report:
         return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 
-LAWS = ("motion", "forces", "signals")
-NUMBERS = ("q", "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span")
+LAWS = ("motion", "forces", "signals", "change", "events")
+NUMBERS = (
+    *("q", "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span"),
+    "shift",
+)
 NAMES = (
     *("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops"),
-    *("parameters", "initial"),
+    *("parameters", "initial", "relative", "fixed"),
 )
 """Options that take laws or numbers by name, lists of numbers, and names with commas."""
 

@@ -141,9 +141,16 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 
 
 def whole_state(mechanism: Mechanism, q: Array, qd: Array, x0: Any, count: int) -> Array:
-    """Return q, qd and `count` further states: those of actuators, then others, which are zero."""
-    rest = initial_rest(mechanism, q, qd, x0)
-    return np.concatenate([q, qd, rest, np.zeros(count - len(rest))])
+    """Return q, qd and `count` further states: those of actuators, then others.
+
+    The others, such as integrals of controllers, are zero, or the last entries of an array x0.
+    """
+    own, others = len(mechanism.states), np.zeros(count - len(rest_names(mechanism)))
+    given: Any = x0
+    if isinstance(x0, np.ndarray) and given.ndim == 1 and own < len(given) <= own + len(others):
+        others[: len(given) - own] = finite_array("x0", given[own:])
+        given = given[:own]
+    return np.concatenate([q, qd, initial_rest(mechanism, q, qd, given), others])
 
 
 def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:

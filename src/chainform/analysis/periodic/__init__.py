@@ -1,0 +1,1 @@
+"""Periodic motions, their stability, and how fast neighbouring motions part."""

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.results.result import Result, load_result
     from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
+    from chainform.analysis.variations.smooth_motion import transitions_along
+    from chainform.analysis.variations.transitions import Transitions
+    from chainform.analysis.variations.variational_equations import VariationalEquations
 
 __all__ = [
     "COMPARED",
@@ -63,7 +66,9 @@ __all__ = [
     "StaticOptions",
     "Task",
     "TaskInterrupted",
+    "Transitions",
     "UnknownForces",
+    "VariationalEquations",
     "Watch",
     "agreement",
     "analyse",
@@ -86,6 +91,7 @@ __all__ = [
     "rounding_at",
     "statics",
     "table_of_file",
+    "transitions_along",
     "unknown_forces",
     "workspace",
 ]

@@ -1,0 +1,1 @@
+"""How motions change with their start and with parameters: exact derivatives along a motion."""

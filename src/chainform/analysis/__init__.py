@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         exact_values,
         rounding_at,
     )
+    from chainform.analysis.design.design import DesignResult, design
     from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium.equilibrium_search import equilibria
     from chainform.analysis.equilibrium.static_forces import statics
@@ -51,6 +52,7 @@ __all__ = [
     "COMPARED",
     "Comparison",
     "ComparisonRow",
+    "DesignResult",
     "DriveForces",
     "ImplicitEquations",
     "IndependentCoordinates",
@@ -75,6 +77,7 @@ __all__ = [
     "arguments_of",
     "compare",
     "complete",
+    "design",
     "drives",
     "equilibria",
     "equilibrium_path",

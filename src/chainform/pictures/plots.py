@@ -244,6 +244,7 @@ def plot_arrays(  # noqa: PLR0913, a front door
     file: str | PathLike[str] | None = None,
     *,
     over: str | None = None,
+    before: Tabular | None = None,
     title: str | None = None,
     width: float = 8.0,
     height: float = 1.7,
@@ -252,7 +253,8 @@ def plot_arrays(  # noqa: PLR0913, a front door
     """Return a figure of arrays or columns over the rows, or over another column.
 
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
-    `over` is the column on the other axis, by default the array that orders the rows.
+    `over` is the column on the other axis, by default the array that orders the rows. The same
+    columns of a table `before` are drawn with them, dashed.
     """
     path = target_file("a plot", file, *METADATA)
     library("matplotlib", "plotting", "plot")
@@ -267,9 +269,24 @@ def plot_arrays(  # noqa: PLR0913, a front door
     layout = layout_of(panels, width, height, bool(heading))
     with plot_style():
         below = f"{along.label} ({along.unit})" if along.unit else along.label
-        figure: Any = _figure(panels, layout, heading, partial(_draw_curves, x), below)
+        draw = partial(_draw_curves, x)
+        if before is not None:
+            draw = partial(_draw_both, draw, before, over or before.rows)
+        figure: Any = _figure(panels, layout, heading, draw, below)
         save_figure(figure, path, dpi)
     return figure
+
+
+def _draw_both(
+    draw: Callable[[Any, Panel], None], before: Tabular, over: str, ax: Any, panel: Panel
+) -> None:
+    """Draw the curves of a panel, and where they were before."""
+    columns = before.columns()
+    for curve in panel.curves:
+        if curve.name in columns:
+            fields = {"color": curve.colour, "linestyle": (0, (3, 1.5)), "alpha": 0.55}
+            ax.plot(columns[over], columns[curve.name], linewidth=1.2, **fields)
+    draw(ax, panel)
 
 
 # --- many motions ---------------------------------------------------------------------------------

@@ -73,6 +73,12 @@ HELP = {
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
     "seed": "of random numbers",
+    "parameters": 'bounds by name: {"l": [0.2, 0.6]}',
+    "study": 'a task or a motion: {"task": "statics", "q": {"arm": [0, 1]}}',
+    "minimise": "an expression of one number: 'max(abs(tau.arm))'",
+    "goals": 'values of expressions: {"last(q.arm)": 0.5}',
+    "constraints": 'bounds of expressions: {"l1 + l2": [0.5, null]}',
+    "derivatives": "exact (default) or differences",
 }
 """What options are for that several tasks have."""
 

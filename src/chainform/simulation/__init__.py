@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.evaluate import check_rate_of_time, values_along
-    from chainform.simulation.equations.events import Event, EventRecord, Impact
+    from chainform.simulation.equations.events import Event, EventRecord, Impact, StateChange
     from chainform.simulation.equations.initial import (
         initial_rest,
         initial_state,
@@ -103,6 +103,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Solver",
+    "StateChange",
     "Stop",
     "System",
     "assemble",

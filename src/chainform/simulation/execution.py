@@ -77,6 +77,7 @@ class RunHeader:
             mechanism=self.mechanism,
             t=times,
             events=tuple(runner.records),
+            changes=tuple(runner.changes),
             statistics=replace(runner.integrator.statistics),
             method=self.method,
             barriers=self.barriers,
@@ -184,4 +185,5 @@ def joined(before: Run, after: Run) -> Run:
         seconds=before.about.seconds + after.about.seconds,
     )
     events = (*before.events, *after.events)
-    return replace(after, **whole, events=events, about=about)
+    changes = (*before.changes, *after.changes)
+    return replace(after, **whole, events=events, changes=changes, about=about)

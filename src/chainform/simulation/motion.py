@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.equations.events import Event, EventRecord
+from chainform.simulation.equations.events import Event, EventRecord, StateChange
 from chainform.simulation.equations.times import check_size, later
 from chainform.simulation.machine.failures import SmallStepError, UnsolvedError, ValuelessEventError
 from chainform.simulation.machine.machine import Machine
@@ -99,6 +99,7 @@ class Runner:
         """How many rows of output there are, apart from those of the stretch under way."""
         self.is_under_way = False
         self.records: list[EventRecord] = []
+        self.changes: list[StateChange] = []
         self.is_over = False
         """Whether an event ended the motion, and its name."""
         self.ending = ""
@@ -116,7 +117,7 @@ class Runner:
         step, across, crowd = SHORTEST, -np.inf, ZenoDetector(before)
         throttle = Throttle(pause)
         if self.mode_changes is not None and not self.is_resumed:
-            with self._decided():
+            with self._decided(), self._noted(()):
                 self.records += self.mode_changes.begin()
         while self.integrator.t < end and not self.is_over:
             found = self._advance(end, throttle)
@@ -127,12 +128,14 @@ class Runner:
             stuck += 1
             if crowd.is_endless(self.integrator.t, end):
                 raise self._crowded(found[0])
-            self._happen(found)
+            with self._noted(found):
+                self._happen(found)
             self._put_out_again()
             if stuck > MOST_AT_ONCE:
                 # A time that goes on by itself for longer than a step was not stuck.
                 step = 2 * step if before < across + step else SHORTEST
-                self._step_across(found[0], step, end)
+                with self._noted(found, is_regular=False):
+                    self._step_across(found[0], step, end)
                 stuck, before = 0, self.integrator.t
                 across, crowd = before, ZenoDetector(before)
             if throttle.is_due and not self.is_over:
@@ -156,7 +159,8 @@ class Runner:
 
     def _is_jam_over(self) -> bool:
         """Tell whether steps became short because contacts jam, which were stopped then."""
-        news = [] if self.mode_changes is None else self.mode_changes.stop_jammed()
+        with self._noted((), is_regular=False):
+            news = [] if self.mode_changes is None else self.mode_changes.stop_jammed()
         self.records += news
         return bool(news)
 
@@ -182,6 +186,19 @@ class Runner:
                 )
 
     @contextmanager
+    def _noted(self, met: tuple[int, ...], *, is_regular: bool = True) -> Generator[None]:
+        """Note the state before and after what happens now."""
+        t, before = self.integrator.t, self._row()
+        yield
+        self.changes.append(StateChange(t, met, before, self._row(), is_regular))
+
+    def _row(self) -> Array:
+        """Return the state now as a row: with all that enters the equations with it."""
+        layout, p = self.integrator.machine.layout, self.integrator.p
+        acting = p[layout.place("tau") : layout.place("slack")]
+        return np.concatenate([self.integrator.y, acting])
+
+    @contextmanager
     def _decided(self) -> Generator[None]:
         """Let stops, contacts and friction decide what holds; RunError where they cannot.
 
@@ -200,12 +217,10 @@ class Runner:
 
     def _put_out_again(self) -> None:
         """Let output at the time of events be the state after them, which holds from then on."""
-        motion = self.integrator
-        first, tail = motion.machine.layout.place("tau"), motion.width - len(motion.y)
         k = self.given
-        while k > 0 and later(self.times[k - 1]) >= motion.t:
+        while k > 0 and later(self.times[k - 1]) >= self.integrator.t:
             k -= 1
-            self.rows[k] = np.concatenate([motion.y, motion.p[first : first + tail]])
+            self.rows[k] = self._row()[: self.integrator.width]
 
     def _step_across(self, found: int, step: float, end: float) -> None:
         """Go on by a short step where stops and friction change without end."""

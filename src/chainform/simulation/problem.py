@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.display import Displayed
-from chainform.errors import RunError
-from chainform.given import Given, argument
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
@@ -51,13 +50,13 @@ from chainform.simulation.equations.parameters import (
 from chainform.simulation.equations.times import span_of
 from chainform.simulation.execution import RunHeader, run_motion
 from chainform.simulation.files.about import END, About, digests_of, has_functions
-from chainform.simulation.files.formats import motion_file
 from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.machine.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
+from chainform.simulation.prescribed_runs import motion_of
 from chainform.simulation.problem_options import (
     DEFAULTS,
     LAWS,
@@ -222,38 +221,6 @@ class Problem(Displayed):
         return replace(about, scenario=self.scenario.text, title=self.scenario.name)
 
 
-def motion_of(given: Any, mechanism: Mechanism) -> Any:
-    """Return a prescribed motion: laws as they are, those of runs as tables of numbers with rates.
-
-    A run, or its file, prescribes all coordinates; as the law of a coordinate it prescribes this.
-    """
-    run: Any = given
-    if isinstance(given, str | PathLike):
-        run = Run.load(motion_file(cast("str", given)))
-    laws: Any = dict.fromkeys(mechanism.coordinates, run) if isinstance(run, Run) else run
-    if not isinstance(laws, Mapping):
-        return laws
-    each = cast("Mapping[str, Any]", laws).items()
-    return {name: _table(name, x) if isinstance(x, Run) else x for name, x in each}
-
-
-def _table(name: str, run: Run) -> dict[str, Any]:
-    """Return the motion of a coordinate in a run."""
-    known = run.mechanism
-    column = Given(name, "motion", raises=RunError).choice(
-        known.coordinates, "coordinate of the run"
-    )
-    if known.nq != known.nv:
-        raise RunError(
-            "with a quaternion the rates are no derivatives of the coordinates",
-            element=f"motion, {name}",
-            remedy='give numbers: {"t": run.t, "values": ..., "smoothing": 0}',
-        )
-    k = known.coordinates.index(column)
-    parts = {"values": run.q, "rates": run.qd, "accelerations": run.qdd}
-    return {"t": run.t} | {part: array[:, k] for part, array in parts.items()}
-
-
 @dataclass(frozen=True, eq=False)
 class Conditions:
     """Parameters with their values, and efforts, events, controllers and contacts under them."""
@@ -294,34 +261,52 @@ class System(Displayed):
         Ctrl-C is noted in `interrupt`, which several motions may share, or in one of its own.
         """
         problem, conditions = self.problem, self.conditions
-        moving, barriers = conditions.given.mechanism, conditions.barriers
         p = self.machine.layout.fresh()
         first = self._first(q0, qd0, x0)
         start, remarks, digests = self._start(first, resume, p)
-        directions = [event.sign for event in conditions.events] + barriers.directions
-        settings, breaks = problem.settings, conditions.efforts.breaks
-        integrator = settings.method.start(
-            self.machine, settings, start.t, start.y, p, directions, breaks
-        )
-        mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
-        runner = Runner(integrator, conditions.events, moving.nq, mode_changes)
-        start.remind(runner, settings.numbers)
+        runner = self._runner(start, p)
+        start.remind(runner, problem.settings.numbers)
         columns = Columns(
             self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
         )
         header = RunHeader(
-            moving,
+            conditions.given.mechanism,
             self.model,
-            settings.method.name,
+            problem.settings.method.name,
             replace(self.about, given=digests),
             columns,
-            barriers,
+            conditions.barriers,
             start.before,
             remarks,
         )
         return run_motion(
             header, runner, problem.span[1], start.times, progress, checkpoint, interrupt
         )
+
+    def start(self, q0: Any = None, qd0: Any = None, x0: Any = None) -> StartState:
+        """Return the state in which a motion begins, with its time."""
+        return self._begin(self._first(q0, qd0, x0), self.machine.layout.fresh())[0]
+
+    def motion(self, start: StartState, times: Array) -> Runner:
+        """Return the motion from a start at its end, with rows of output at times.
+
+        They are states, and what enters with them; nothing else is computed.
+        """
+        p = self.machine.layout.fresh()
+        self.machine.find_redundant(start.t, start.y, p)
+        runner = self._runner(replace(start, y=start.y.copy()), p)
+        runner.run(self.problem.span[1], times)
+        return runner
+
+    def _runner(self, start: StartState, p: Array) -> Runner:
+        settings, barriers = self.problem.settings, self.conditions.barriers
+        events, breaks = self.conditions.events, self.conditions.efforts.breaks
+        directions = [event.sign for event in events] + barriers.directions
+        integrator = settings.method.start(
+            self.machine, settings, start.t, start.y, p, directions, breaks
+        )
+        mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
+        return Runner(integrator, events, self.conditions.given.mechanism.nq, mode_changes)
 
     @property
     def about(self) -> About:

@@ -21,7 +21,7 @@ from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
-from chainform.simulation.equations.events import EventRecord
+from chainform.simulation.equations.events import EventRecord, StateChange
 from chainform.simulation.equations.initial import whole_states
 from chainform.simulation.files.about import EARLIER, END, About
 from chainform.simulation.files.formats import form_of, made_of_file, write_record
@@ -92,6 +92,8 @@ class Run(Displayed):
     about: About = About()
     computed: Mapping[str, Array] = field(default_factory=dict[str, Array], repr=False)
     """What was computed along the motion already, by name: a run from a file brings it along."""
+    changes: tuple[StateChange, ...] = field(default=(), repr=False)
+    """The moments between smooth stretches; a run from a file has none."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as plain data: machine code stays where it is."""
@@ -361,11 +363,7 @@ class Run(Displayed):
         )
 
     def save(self, path: str | PathLike[str], outputs: Sequence[str] | None = None) -> None:
-        """Write the run to a file, whose ending tells the form: .parquet, .csv or .npz.
-
-        States, efforts and energy are written, and `outputs` by name. A file that is there is
-        replaced.
-        """
+        """Write states, efforts, energy and `outputs` to a file: .parquet, .csv or .npz."""
         write_record(form_of(path), self.record(outputs), self.mechanism, path)
 
     @staticmethod

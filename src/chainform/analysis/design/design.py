@@ -83,8 +83,9 @@ def design(  # noqa: PLR0913, a front door
     Derivatives are exact (implicit functions, variational equations), and are compared with
     differences at the end; where a study has none, that is refused unless `derivatives` is
     "differences". Arrays have a row for each start, best first: start, the parameters, objective,
-    violation of constraints, converged, iterations, evaluations; `facts` has the rest. `progress`
-    is called with the number of starts that are done, and of all; Ctrl-C raises TaskInterrupted.
+    violation of constraints, converged, iterations, evaluations, and q, the first pose of the
+    study; `facts` has the rest. `progress` is called with the number of starts that are done, and
+    of all; Ctrl-C raises TaskInterrupted.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     count = argument("starts", starts).whole(1, MOST_STARTS)
@@ -185,6 +186,7 @@ def _result(
         "converged": np.array([float(row.is_converged) for row in rows]),
         "iterations": np.array([float(row.iterations) for row in rows]),
         "evaluations": np.array([float(row.evaluations) for row in rows]),
+        "q": np.array([row.point.result["q"][0] for row in rows]),
     }
     deviation = _deviation(problem, best.point)
     report, facts = design_report(problem, rows, start, deviation)

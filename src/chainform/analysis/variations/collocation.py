@@ -4,14 +4,17 @@ symbol   meaning
 xi       displacements along the rates; xi' = v - C xi, where C turns the axes of quaternion joints
 u        changes of rates v, then of further states x; u' = F (xi, u) + B
 a, b, c  the method of Gauss with three nodes in each interval, of order 6 (Hairer and Wanner, IV.5)
+U        u' at all nodes of an interval: K U = R (xi, v, x at its beginning) + B
+E        how z at the end follows from U; z at the end = E U + what U has no part in
 
-Displacements are eliminated: only u' at the nodes is solved for.
+Displacements are eliminated: only u' at the nodes is solved for. The adjoint of an interval has the
+same matrices, transposed: its weights at the nodes are K^-T E^T times those at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,67 +37,106 @@ class Gauss:
 def gauss() -> Gauss:
     """Return the method: a and b integrate the polynomials through the nodes."""
     roots, weights = np.polynomial.legendre.leggauss(NODES)
-    c = (1.0 + roots) / 2.0
+    c: Array = (1.0 + roots) / 2.0
     powers = np.arange(NODES)
-    a = (c[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(c[:, None] ** powers)
+    a: Array = (c[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(c[:, None] ** powers)
     return Gauss(a, weights / 2.0, c)
 
 
-def nodes_in(edges: Array) -> Array:
-    """Return the nodes of the intervals between edges, (k, NODES), given edges (k + 1,)."""
-    return edges[:-1, None] + np.diff(edges)[:, None] * gauss().c
+class Stages:
+    """The equations of k intervals with lengths h (k,).
 
-
-def transitions(F: Array, C: Array | None, h: Array, nv: int) -> Array:
-    """Return how z at the end of each interval follows from z at its beginning, and from B.
-
-    `F` has u' by xi, v, x and by parameters at the nodes, (k, NODES, d, n + p); `C` (k, NODES, nv,
-    nv) is None where axes do not turn; `h` (k,) are lengths. The result is (k, n, n + p).
+    `F` (k, NODES, d, n) has u' by xi, v, x at the nodes; `C` (k, NODES, nv, nv) is None where axes
+    do not turn.
     """
-    k, s, d, width = F.shape
-    method, n = gauss(), nv + d
-    h1 = h[:, None, None, None]
-    base, share = _displacements(C, h, nv)
-    ha = h[:, None, None] * method.a
-    M = -np.einsum("kidx,kijxv->kidjv", F[..., :nv], share)
-    M = np.concatenate([M, np.zeros((k, s, d, s, d - nv))], axis=-1)
-    M -= np.einsum("kidu,kij->kidju", F[..., nv:n], ha)
-    flat = M.reshape(k, s * d, s * d)
-    flat[:, np.arange(s * d), np.arange(s * d)] += 1.0
-    right = F.copy()
-    right[..., : 2 * nv] = F[..., :nv] @ base
-    right[..., nv : 2 * nv] += F[..., nv : 2 * nv]
-    U = np.linalg.solve(flat, right.reshape(k, s * d, width)).reshape(k, s, d, width)
-    result = np.zeros((k, n, width))
-    result[:, nv:] = np.einsum("i,kidw->kdw", method.b, h1 * U)
-    result[:, np.arange(n), np.arange(n)] += 1.0
-    W = U[:, :, :nv]
-    if C is None:
-        result[:, :nv] += h1[:, 0] ** 2 * np.einsum("i,kivw->kvw", method.b @ method.a, W)
-        result[:, np.arange(nv), np.arange(nv, 2 * nv)] += h[:, None]
-        return result
-    xi = np.einsum("kijxv,kjvw->kixw", share, W)
-    xi[..., : 2 * nv] += base
-    v = np.einsum("kij,kjvw->kivw", ha, W)
-    v[..., np.arange(nv), np.arange(nv, 2 * nv)] += 1.0
-    result[:, :nv] += np.einsum("i,kivw->kvw", method.b, h1 * (v - C @ xi))
-    return result
 
+    def __init__(self, F: Array, C: Array | None, h: Array, nv: int) -> None:
+        self.F, self.C, self.h, self.nv = F, C, h, nv
+        self.k, self.s, self.d, self.n = F.shape
+        self.ha: Array = h[:, None, None] * gauss().a
+        self.base, self.share = self._displacements()
 
-def _displacements(C: Array | None, h: Array, nv: int) -> tuple[Array, Array]:
-    """Return xi at the nodes by xi and v at the beginning, (k, s, nv, 2 nv), and by u' there."""
-    method, one = gauss(), np.eye(nv)
-    k, s = len(h), NODES
-    base = np.zeros((k, s, nv, 2 * nv))
-    base[..., :nv] = one
-    base[..., nv:] = (h[:, None] * method.c)[..., None, None] * one
-    twice = (h * h)[:, None, None] * (method.a @ method.a)
-    share = twice[..., None, None] * one
-    if C is None:
+    def _displacements(self) -> tuple[Array, Array | None]:
+        """Return xi at the nodes by xi and v at the beginning, (k, s, nv, 2 nv), and by v' there.
+
+        The second is None where it is h^2 a^2, times one for each displacement.
+        """
+        k, s, nv = self.k, self.s, self.nv
+        base = np.zeros((k, s, nv, 2 * nv))
+        base[..., :nv] = np.eye(nv)
+        base[..., nv:] = (self.h[:, None] * gauss().c)[..., None, None] * np.eye(nv)
+        if self.C is None:
+            return base, None
+        turned: Array = np.einsum("kij,kjxy->kixjy", self.ha, self.C)
+        turned = turned.reshape(k, s * nv, s * nv)
+        turned[:, np.arange(s * nv), np.arange(s * nv)] += 1.0
+        inverse: Array = np.linalg.inv(turned)
+        base = (inverse @ base.reshape(k, s * nv, 2 * nv)).reshape(base.shape)
+        inverse = inverse.reshape(k, s, nv, s, nv)
+        share: Array = np.einsum("kixly,klj->kixjy", inverse, self.twice)
         return base, share
-    turned = np.einsum("kij,kjxy->kixjy", h[:, None, None] * method.a, C).reshape(k, s * nv, s * nv)
-    turned[:, np.arange(s * nv), np.arange(s * nv)] += 1.0
-    inverse = np.linalg.inv(turned)
-    base = (inverse @ base.reshape(k, s * nv, 2 * nv)).reshape(base.shape)
-    inverse = inverse.reshape(k, s, nv, s, nv)
-    return base, np.einsum("kixly,klj->kijxy", inverse, twice)
+
+    @property
+    def twice(self) -> Array:
+        """h^2 a^2, (k, s, s)."""
+        return self.ha @ self.ha
+
+    @cached_property
+    def K(self) -> Array:
+        """The matrix of u' at the nodes, (k, s d, s d)."""
+        k, s, d, nv, F = self.k, self.s, self.d, self.nv, self.F
+        K = np.empty((k, s, d, s, d))
+        np.multiply(-F[:, :, :, None, nv:], self.ha[:, :, None, :, None], out=K)
+        if self.share is None:
+            K[..., :nv] -= F[:, :, :, None, :nv] * self.twice[:, :, None, :, None]
+        else:
+            moved = F[..., :nv] @ self.share.reshape(k, s, nv, s * nv)
+            K[..., :nv] -= moved.reshape(k, s, d, s, nv)
+        flat = K.reshape(k, s * d, s * d)
+        flat[:, np.arange(s * d), np.arange(s * d)] += 1.0
+        return flat
+
+    @cached_property
+    def E(self) -> Array:
+        """How z at the end follows from u' at the nodes, (k, n, s d)."""
+        k, s, d, nv, b = self.k, self.s, self.d, self.nv, gauss().b
+        E = np.zeros((k, self.n, s, d))
+        places, h = np.arange(d), self.h
+        E[:, nv + places, :, places] = h[:, None] * b
+        rates = np.arange(nv)
+        E[:, rates, :, rates] = (h * h)[:, None] * (b @ gauss().a)
+        if self.C is not None and self.share is not None:
+            turned = (h[:, None] * b)[..., None, None] * self.C
+            E[:, :nv, :, :nv] -= np.einsum("kixy,kiyjw->kxjw", turned, self.share)
+        return E.reshape(k, self.n, s * d)
+
+    def results(self, forced: Array | None = None) -> Array:
+        """Return z at the end by z at the beginning, (k, n, n), then by columns of B.
+
+        `forced` (k, s, d, p) are these at the nodes.
+        """
+        k, s, d, nv, n = self.k, self.s, self.d, self.nv, self.n
+        p = 0 if forced is None else forced.shape[-1]
+        right = np.empty((k, s, d, n + p))
+        right[..., : 2 * nv] = self.F[..., :nv] @ self.base
+        right[..., nv : 2 * nv] += self.F[..., nv : 2 * nv]
+        right[..., 2 * nv : n] = self.F[..., 2 * nv :]
+        if forced is not None:
+            right[..., n:] = forced
+        U = np.linalg.solve(self.K, right.reshape(k, s * d, n + p))
+        result = self.E @ U
+        result[:, np.arange(n), np.arange(n)] += 1.0
+        if self.C is None:
+            rates = np.arange(nv)
+            result[:, rates, nv + rates] += self.h[:, None]
+            return result
+        weights = self.h[:, None] * gauss().b
+        result[:, :nv, nv : 2 * nv] += self.h[:, None, None] * np.eye(nv)
+        result[:, :nv, : 2 * nv] -= np.einsum("ki,kixy,kiyw->kxw", weights, self.C, self.base)
+        return result
+
+    def node_weights(self, costates: Array) -> Array:
+        """Return the weights of B at the nodes, (k, s, d), given those of z at the ends, (k, n)."""
+        right = np.swapaxes(self.E, 1, 2) @ costates[..., None]
+        found = np.linalg.solve(np.swapaxes(self.K, 1, 2), right)
+        return found.reshape(self.k, self.s, self.d)

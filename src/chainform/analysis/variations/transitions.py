@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.variations.jumps import EventVariation
 from chainform.display import Displayed
 
 Array = NDArray[np.float64]
@@ -31,6 +32,7 @@ class Transitions(Displayed):
     forced: Array
     tolerance: float
     """The estimated error of what was integrated, against the largest deviation of each kind."""
+    events: tuple[EventVariation, ...] = ()
 
     def __repr__(self) -> str:
         span = f"from {self.times[0]:g} to {self.times[-1]:g} s"

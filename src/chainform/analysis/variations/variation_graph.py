@@ -1,9 +1,15 @@
 """The equations that a system integrates, and their derivatives, as one compiled program.
 
-    M qdd - r - J^T s = 0,    J qdd - gamma = 0,    x' = f
+symbol   meaning
+s        forces of rows of constraints
+w, P     jump of the rates, and impulses of rows, where something is hit
 
-Without rows of constraints the accelerations are explicit, as they are integrated: qdd = f. All
-derivatives are exact, those by q along the rates (small turns, where a joint has a quaternion).
+    motion    M qdd - r - J^T s,  J qdd - gamma,  x' - ...     what is solved for qdd, s and x'
+    instant   rows of constraints, their rates, laws of events: what is met at events
+    blow      M w - J^T P: what is zero in an impact
+
+Without rows `motion` has qdd and x' as they are integrated. All derivatives are exact, those by q
+along the rates (small turns, where a joint has a quaternion).
 """
 
 from __future__ import annotations
@@ -16,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.formulations import entry_of, with_derivatives
-from chainform.graph import CALLS, Builder, Scalar, builder_of
-from chainform.mechanism import Mechanism
+from chainform.graph import CALLS, Builder, Graph, Scalar, builder_of
 from chainform.runtime import LruCache, Program
 from chainform.simulation import System
 
 Array = NDArray[np.float64]
-MOTION = "motion"
-SEAMS = "seams"
+MOTION, INSTANT, BLOW, SEAMS = "motion", "instant", "blow", "seams"
+KINKS = ("abs", "sign")
 CHANGING = ("q", "qd", "x", "parameters")
 """What changes along a motion."""
 SOLVED = ("qdd", "sigma")
@@ -34,52 +39,62 @@ SOLVED = ("qdd", "sigma")
 class VariationGraph:
     """The equations of one system with their derivatives, for any values of its parameters.
 
-    The output `motion` has a row for each rate, each row of constraints (`rows`), and each of the
-    `nx` further states. `seams` are arguments of signs: what they multiply jumps where one is zero.
+    `rows` are those of constraints, `nx` further states. The output `seams` has arguments of signs
+    and absolute values: where one is zero, the equations are not smooth. `source` is what it was made of: its identity is the
+    key in the cache.
     """
 
-    mechanism: Mechanism
     program: Program
     nv: int
     nx: int
+    whole_x: int
+    """How many there are with those that only add up."""
     rows: int
     parameters: tuple[str, ...]
-    pinned: object
-    """What the graph was made of: its identity is the key in the cache."""
+    source: object
 
-    @property
-    def groups(self) -> set[str]:
-        """The groups of inputs of the equations."""
-        return {item.group for item in self.program.graph.inputs.values()}
+    def has(self, output: str) -> bool:
+        """Tell whether there is an output."""
+        return output in self.program.graph.outputs
 
     def values(self, inputs: Mapping[str, Any], *outputs: str) -> list[Array]:
         """Return outputs at many states, a row for each."""
         function: Any = self.program.function(*outputs)
         names = {a.group for a in self.program.signature(*outputs).arguments} - {"parameter"}
         given = {name: inputs[name] for name in names}
+        if not names:
+            given = {"t": inputs["t"]}
         found = function(**given, values=inputs["values"]) if self.parameters else function(**given)
         return [found] if len(outputs) == 1 else list(found)
 
-    def slopes(self, inputs: Mapping[str, Any], words: Sequence[str]) -> dict[str, Array]:
-        """Return the derivatives of `motion` by groups, (m, rows of it, entries of the group)."""
-        graph = self.program.graph
-        texts = {word: slope_of(word) for word in words if slope_of(word) in graph.outputs}
-        sizes = {"q": self.nv, "qd": self.nv, "x": self.nx, "parameters": len(self.parameters)}
-        sizes |= {"qdd": self.nv, "sigma": self.rows}
-        count, height = len(inputs["t"]), self.nv + self.rows + self.nx
+    def slopes(
+        self, inputs: Mapping[str, Any], words: Sequence[str], output: str = MOTION
+    ) -> dict[str, Array]:
+        """Return the derivatives of an output by groups, (m, its rows, entries of the group)."""
+        sizes = {"q": self.nv, "qd": self.nv, "parameters": len(self.parameters)}
+        sizes |= {"qdd": self.nv, "sigma": self.rows, "t": 1, "x": self.whole_x}
+        texts = {word: slope_of(output, word) for word in words}
+        texts = {word: text for word, text in texts.items() if self.has(text)}
         arrays = self.values(inputs, *texts.values()) if texts else []
         found = dict(zip(texts, arrays, strict=True))
+        height = self.program.graph.block(output).shape[0]
         whole: dict[str, Array] = {}
         for word in words:
-            whole[word] = np.zeros((count, height, sizes[word]))
+            places = self._places(word)
+            if word in found and places is None:
+                whole[word] = found[word]
+                continue
+            whole[word] = np.zeros((len(inputs["t"]), height, sizes[word]))
             if word in found:
-                whole[word][..., self._places(word)] = found[word]
+                array = found[word][..., None] if word == "t" else found[word]
+                whole[word][..., places] = array
+            whole[word] = whole[word][..., : self.nx] if word == "x" else whole[word]
         return whole
 
-    def _places(self, word: str) -> Any:
-        """Return which entries of a group its columns belong to."""
-        if word not in ("x", "sigma", "parameters"):
-            return slice(None)
+    def _places(self, word: str) -> list[int] | None:
+        """Return which entries of a group its columns belong to; None for all, in their order."""
+        if word not in ("x", "sigma", "parameters", "t"):
+            return None
         group = "parameter" if word == "parameters" else word
         items = [i for i in self.program.graph.inputs.values() if i.group == group]
         items.sort(key=lambda item: item.index)
@@ -88,9 +103,9 @@ class VariationGraph:
         return [item.index for item in items]
 
 
-def slope_of(word: str) -> str:
-    """Return the name of the derivative by a group."""
-    return f"derivative({MOTION},{word})"
+def slope_of(output: str, word: str) -> str:
+    """Return the name of the derivative of an output by a group."""
+    return f"derivative({output},{word})"
 
 
 GRAPHS: LruCache[VariationGraph] = LruCache(8)
@@ -101,61 +116,95 @@ def variation_graph(system: System) -> VariationGraph:
 
     Systems that differ in values of parameters only share their machine code, and this.
     """
-    pinned = system.machine.procedures
-    return GRAPHS.get(id(pinned), lambda: _made(system, pinned))
+    source = system.machine.procedures
+    return GRAPHS.get(id(source), lambda: _made(system, source))
 
 
-def _made(system: System, pinned: object) -> VariationGraph:
+def _made(system: System, source: object) -> VariationGraph:
     equations = system.machine.equations
     builder = builder_of(equations.graph)
     nv, rows = equations.nv, equations.rows
     nx = equations.nx - equations.balance_states - equations.impulses
-    parts = _constrained(builder, nv, rows) if rows else _explicit(builder, equations.nq)
-    values = [*parts[: nv + rows], *parts[nv + rows :][:nx]]
+    outputs, taken = dict(builder.outputs), _Taken(builder, nv, rows)
     builder.outputs.clear()
-    builder.output(MOTION, (len(values),), [(f"motion_{k}", v) for k, v in enumerate(values, 1)])
-    cone = builder.finish().cone([builder.variable_of(value) for value in values])
-    seams = [v for v, call in enumerate(builder.call_of) if CALLS[call] == "sign" and cone[v]]
-    if seams:
-        arguments = [builder.scalar(builder.argument[v]) for v in seams]
-        entries = [(f"seam_{k}", value) for k, value in enumerate(arguments, 1)]
-        builder.output(SEAMS, (len(entries),), entries)
+    if rows:
+        extra = outputs["extra"].variables[:nx] if "extra" in outputs else ()
+        motion = [*taken.motion(), *map(builder.scalar, extra)]
+        taken.declare(BLOW, taken.blow())
+    else:
+        explicit = outputs["rate"].variables[equations.nq :][: nv + nx]
+        motion = [builder.scalar(v) for v in explicit]
+    taken.declare(MOTION, motion)
+    events = [builder.scalar(v) for v in outputs["events"].variables] if "events" in outputs else []
+    if rows or events:
+        taken.declare(INSTANT, [*taken.residuals, *taken.speeds, *events])
+    taken.declare_seams()
     graph = builder.finish()
-    needed = graph.cone(graph.output_variables([MOTION]))
-    groups = {item.group for v, item in graph.inputs.items() if needed[v]}
-    words = [*CHANGING, *(SOLVED if rows else ())]
-    present = [w for w in words if w.removesuffix("s") in groups or w in (*groups, "q", "qd")]
-    graph = with_derivatives(graph, [slope_of(word) for word in present], equations.mechanism)
-    lengths = {"q": equations.nq, "qd": nv, "x": nx, "tau": nv, "t": 1, "u": equations.nu}
+    words = {MOTION: (*CHANGING, *(SOLVED if rows else ()))}
+    words |= {INSTANT: (*CHANGING, "t"), BLOW: ("q", "parameters", "t", *SOLVED)}
+    texts = [text for output in words for text in _slopes(graph, output, words[output])]
+    graph = with_derivatives(graph, texts, equations.mechanism)
+    lengths = {"q": equations.nq, "qd": nv, "x": equations.nx, "tau": nv, "t": 1, "u": equations.nu}
     lengths |= {"qdd": nv, "sigma": rows, "force": system.machine.layout.length("modes")}
     program = Program(graph, lengths=lengths, threads=1)
-    return VariationGraph(equations.mechanism, program, nv, nx, rows, equations.parameters, pinned)
+    return VariationGraph(program, nv, nx, equations.nx, rows, equations.parameters, source)
 
 
-def _explicit(builder: Builder, nq: int) -> list[Scalar]:
-    """Return qdd and x' as they are integrated."""
-    return [builder.scalar(v) for v in builder.outputs["rate"].variables][nq:]
+def _slopes(graph: Graph, output: str, words: Sequence[str]) -> list[str]:
+    """Return the derivatives of an output by what it depends on; q and qd always do."""
+    if output not in graph.outputs:
+        return []
+    needed = graph.cone(graph.output_variables([output]))
+    groups = {item.group for v, item in graph.inputs.items() if needed[v]}
+    groups |= {"parameters"} if "parameter" in groups else set()
+    groups &= {item.group for item in graph.inputs.values()} | {"parameters"}
+    return [slope_of(output, word) for word in words if word in groups]
 
 
-def _constrained(builder: Builder, nv: int, m: int) -> list[Scalar]:
-    """Return M qdd - r - J^T s, J qdd - gamma, and x'."""
-    terms = [builder.scalar(v) for v in builder.outputs["terms"].variables]
-    ends = np.cumsum([nv * nv, nv, m * nv, m]).tolist()
-    M, r, J, gamma = (terms[i:k] for i, k in zip([0, *ends], ends, strict=False))
-    qdd = [entry_of(builder, "qdd", k) for k in range(nv)]
-    s = [entry_of(builder, "sigma", k) for k in range(m)]
-    result: list[Scalar] = []
-    for i in range(nv):
-        total = -r[i]
-        for k in range(nv):
-            total = total + M[i * nv + k] * qdd[k]
-        for k in range(m):
-            total = total - J[k * nv + i] * s[k]
-        result.append(builder.keep(total))
-    for i in range(m):
-        total = -gamma[i]
-        for k in range(nv):
-            total = total + J[i * nv + k] * qdd[k]
-        result.append(builder.keep(total))
-    extra = builder.outputs.get("extra")
-    return result + ([builder.scalar(v) for v in extra.variables] if extra else [])
+class _Taken:
+    """Parts of the equations of a system under constraints, in a copy of its graph."""
+
+    def __init__(self, builder: Builder, n: int, m: int) -> None:
+        self.builder, self.n, self.m = builder, n, m
+        terms = builder.outputs["terms"].variables if m else ()
+        flat = [builder.scalar(v) for v in terms]
+        ends = np.cumsum([n * n, n, m * n, m, m, m]).tolist()
+        parts = [flat[i:k] for i, k in zip([0, *ends], ends, strict=False)]
+        self.M, self.r, self.J, self.gamma, self.residuals, self.speeds = parts
+        self.qdd = [entry_of(builder, "qdd", k) for k in range(n if m else 0)]
+        self.s = [entry_of(builder, "sigma", k) for k in range(m)]
+
+    def declare(self, name: str, values: Sequence[Scalar]) -> None:
+        """Declare an output."""
+        entries = [(f"{name}_{k}", value) for k, value in enumerate(values, 1)]
+        self.builder.output(name, (len(entries),), entries)
+
+    def blow(self) -> list[Scalar]:
+        """Return M qdd - J^T s."""
+        return [self._forces(i, self.builder.number(0)) for i in range(self.n)]
+
+    def motion(self) -> list[Scalar]:
+        """Return M qdd - r - J^T s, then J qdd - gamma."""
+        result = [self._forces(i, -self.r[i]) for i in range(self.n)]
+        for i in range(self.m):
+            total = -self.gamma[i]
+            for k in range(self.n):
+                total = total + self.J[i * self.n + k] * self.qdd[k]
+            result.append(self.builder.keep(total))
+        return result
+
+    def _forces(self, i: int, total: Scalar) -> Scalar:
+        for k in range(self.n):
+            total = total + self.M[i * self.n + k] * self.qdd[k]
+        for k in range(self.m):
+            total = total - self.J[k * self.n + i] * self.s[k]
+        return self.builder.keep(total)
+
+    def declare_seams(self) -> None:
+        """Declare the arguments of signs and absolute values in the equations of motion."""
+        builder, graph = self.builder, self.builder.finish()
+        cone = graph.cone(graph.output_variables([MOTION]))
+        calls = [v for v, call in enumerate(builder.call_of) if CALLS[call] in KINKS and cone[v]]
+        if calls:
+            arguments = dict.fromkeys(builder.argument[v] for v in calls)
+            self.declare(SEAMS, [builder.scalar(v) for v in arguments])

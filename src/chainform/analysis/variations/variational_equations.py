@@ -13,7 +13,7 @@ xi_v' = dv - w x xi_v - v x xi_w and xi_w' = dw - w x xi_w.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import displacement_names, rate_names
+from chainform.analysis.variations.constrained_slopes import RowSolver
 from chainform.analysis.variations.variation_graph import (
     CHANGING,
+    MOTION,
     SEAMS,
+    SOLVED,
     VariationGraph,
     variation_graph,
 )
@@ -33,6 +36,8 @@ from chainform.mechanism import JointKind, Mechanism, automatic_parameters
 from chainform.simulation import System, rest_names
 
 Array = NDArray[np.float64]
+UNDETERMINED = 1e-9
+"""What rests on a choice among forces by less does not rest on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,37 +77,47 @@ class VariationalEquations:
         """The mechanism with the values of its parameters."""
         return self.system.conditions.given.mechanism
 
-    def inputs(self, t: Array, y: Array) -> dict[str, Any]:
-        """Return what the equations take at times (m,) and states (m, nq + nv + nx or more)."""
+    def inputs(self, t: Array, y: Array, given: Array) -> dict[str, Any]:
+        """Return what the equations take at times (m,) and states (m, size).
+
+        `given` (m, k) is what enters with each: efforts from outside, then the rows that hold, and
+        what stops, contacts and friction put in (`StateChange`).
+        """
         equations, nv, nx = self.system.machine.equations, self.graph.nv, self.graph.nx
-        nq = equations.nq
-        layout, m = self.system.machine.layout, len(t)
+        nq, layout = equations.nq, self.system.machine.layout
+        efforts, m = self.system.conditions.efforts, len(t)
         looked_up = np.zeros((m, nv + equations.nu))
-        if self.system.conditions.efforts.has_tables:
-            looked_up = self.system.conditions.efforts.looked_up(t, self.mechanism)
+        if efforts.has_tables:
+            looked_up = efforts.looked_up(t, self.mechanism)
+        x = np.zeros((m, equations.nx))
+        x[:, :nx] = y[:, nq + nv : nq + nv + nx]
+        first = layout.place("modes") - layout.place("tau")
         defaults = {i.name: i.default for i in equations.graph.inputs.values()}
-        values = {name: float(defaults[name] or 0) for name in self.graph.parameters}
         return {
             "t": t,
             "q": y[:, :nq],
             "qd": y[:, nq : nq + nv],
-            "x": y[:, nq + nv : nq + nv + nx],
+            "x": x,
             "tau": looked_up[:, :nv],
             "u": looked_up[:, nv:],
-            "force": np.zeros((m, layout.length("modes"))),
-            "values": values,
+            "force": given[:, first : first + layout.length("modes")],
+            "values": {name: float(defaults[name] or 0) for name in self.graph.parameters},
         }
 
-    def slopes(self, t: Array, y: Array) -> Array:
+    def mask(self, given: Array) -> Array:
+        """Return which rows of constraints hold, 1 or 0, (m, rows)."""
+        layout = self.system.machine.layout
+        first = layout.place("mask") - layout.place("tau")
+        return given[:, first : first + layout.length("mask")]
+
+    def slopes(self, t: Array, y: Array, given: Array) -> Array:
         """Return the derivatives of qd' and x' by xi, v, x and parameters, (m, nv + nx, n + p)."""
-        inputs = self.inputs(t, y)
-        found = self.graph.slopes(inputs, CHANGING)
-        chosen = found["parameters"][..., list(self.columns)] if self.parameters else None
-        for k, column in enumerate(self.columns):
-            if column < 0 and chosen is not None:
-                chosen[..., k] = 0.0
-        parts = [found["q"], found["qd"], found["x"], *([] if chosen is None else [chosen])]
-        whole = np.concatenate(parts, axis=-1)
+        inputs = self.inputs(t, y, given)
+        with np.errstate(all="ignore"):
+            if self.graph.rows:
+                whole = self._under_rows(inputs, self.mask(given))
+            else:
+                whole = self.chosen(self.graph.slopes(inputs, CHANGING))
         if not np.isfinite(whole).all():
             bad = int(np.argmax(~np.isfinite(whole).all(axis=(1, 2))))
             raise RunError(
@@ -113,6 +128,57 @@ class VariationalEquations:
                 "it in another way",
             )
         return whole
+
+    def chosen(self, found: Mapping[str, Array]) -> Array:
+        """Return derivatives by z and by the parameters of these equations next to each other."""
+        parts = [found["q"], found["qd"], found["x"]]
+        if self.parameters:
+            # What no equation names changes nothing.
+            known = np.array(self.columns) >= 0
+            own = np.zeros((*found["q"].shape[:-1], len(self.columns)))
+            own[..., known] = found["parameters"][..., [c for c in self.columns if c >= 0]]
+            parts.append(own)
+        return np.concatenate(parts, axis=-1)
+
+    def accelerations(self, inputs: Mapping[str, Any], mask: Array) -> tuple[RowSolver, Array]:
+        """Return what solves for accelerations under the rows that hold; qdd and s, (m, n + m)."""
+        graph, n, m = self.graph, self.graph.nv, self.graph.rows
+        none = {"qdd": np.zeros((len(mask), n)), "sigma": np.zeros((len(mask), m))}
+        rest = graph.values({**inputs, **none}, MOTION)[0]
+        solved = graph.slopes({**inputs, **none}, ["qdd"])["qdd"]
+        J = solved[:, n : n + m] * mask[..., None]
+        solver = RowSolver(solved[:, :n], J)
+        right = -rest[:, n : n + m] * mask
+        qdd, s = solver.solve(-rest[:, :n, None], right[..., None])
+        return solver, np.concatenate([qdd, s], axis=1)[..., 0]
+
+    def _under_rows(self, inputs: dict[str, Any], mask: Array) -> Array:
+        n, m = self.graph.nv, self.graph.rows
+        solver, found = self.accelerations(inputs, mask)
+        inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
+        slopes = self.graph.slopes(inputs, (*CHANGING, *SOLVED))
+        own = self.chosen(slopes)
+        qdd, s = solver.solve(-own[:, :n], -own[:, n : n + m] * mask[..., None])
+        by_s = slopes["sigma"][:, n + m :]
+        if by_s.size and solver.undetermined(by_s * mask[:, None, :]) > UNDETERMINED:
+            raise RunError(
+                "states of actuators depend on how forces of redundant rows are shared",
+                file=self.mechanism.file,
+                element="loops",
+                remedy="close loops by as many equations as they need",
+            )
+        extra = own[:, n + m :] + slopes["qdd"][:, n + m :] @ qdd + by_s @ s
+        return np.concatenate([qdd, extra], axis=1)
+
+    def rates(self, t: Array, y: Array, given: Array) -> Array:
+        """Return the rates of z along the motion, (m, n); arguments as those of `inputs`."""
+        inputs, n = self.inputs(t, y, given), self.graph.nv
+        if not self.graph.rows:
+            return np.concatenate([inputs["qd"], self.graph.values(inputs, MOTION)[0]], axis=1)
+        _, found = self.accelerations(inputs, self.mask(given))
+        inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
+        extra = self.graph.values(inputs, MOTION)[0][:, n + self.graph.rows :]
+        return np.concatenate([inputs["qd"], found[:, :n], extra], axis=1)
 
     def turning(self, y: Array) -> Array | None:
         """Return C, (m, nv, nv); None where no joint has a quaternion."""
@@ -134,11 +200,11 @@ class VariationalEquations:
                 C[:, move, turn] = crosses(qd[:, move])
         return C
 
-    def seams(self, t: Array, y: Array) -> Array:
-        """Return the arguments of signs in the equations, (m, their number)."""
-        if SEAMS not in self.graph.program.graph.outputs:
+    def seams(self, t: Array, y: Array, given: Array) -> Array:
+        """Return the arguments of signs and of absolute values in the equations, (m, count)."""
+        if not self.graph.has(SEAMS):
             return np.zeros((len(t), 0))
-        return self.graph.values(self.inputs(t, y), SEAMS)[0]
+        return self.graph.values(self.inputs(t, y, given), SEAMS)[0]
 
 
 def crosses(v: Array) -> Array:

@@ -90,6 +90,23 @@ class Impact(EventRecord):
     loss: float
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class StateChange(Displayed):
+    """A moment between two smooth stretches of a motion: what was met, and the rows around it.
+
+    `met` are numbers of what was watched: events that were requested, then those of stops, contacts
+    and friction in the order of their rows; there are none at the start. `before` and `after` are
+    rows of output: a state, then what enters the equations with it.
+    """
+
+    t: float
+    met: tuple[int, ...]
+    before: Array
+    after: Array
+    is_regular: bool = True
+    """Whether what happened follows from the state, and was not a step across."""
+
+
 def _no_state(where: str, message: str, q: Array, qd: Array) -> RunError:
     return RunError(
         message,

@@ -211,7 +211,7 @@ def refused(*args: Any, **options: Any) -> str:
         (
             {"r": [0.1, 1]},
             {"minimise": "r", "constraints": {"max(tau.arm)": [0, 1]}},
-            "takes an upper bound only",
+            "takes the upper bound only",
         ),
         ({"r": [0.1, 1]}, {"minimise": "r", "derivatives": "some"}, "there is no derivatives"),
         ({"r": [0.1, 1]}, {"minimise": "rms(tau.arm - tau.arm)"}, "no finite derivative"),

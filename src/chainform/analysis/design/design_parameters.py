@@ -15,6 +15,8 @@ from chainform.mechanism import Mechanism, automatic_parameters
 from chainform.simulation import check_fixed, parameters_of, without_values
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12
+"""A share of the range that is nothing."""
 MOST = 200
 """Parameters of one design."""
 FIELDS = ("lower", "upper", "start")
@@ -59,8 +61,10 @@ class DesignParameters:
         return (values - self.lower) / self.range
 
     def values(self, shares: Array) -> Array:
-        """Return the values of shares, within the bounds."""
-        return np.clip(self.lower + shares * self.range, self.lower, self.upper)
+        """Return the values of shares, within the bounds, and at them where rounding is between."""
+        values = np.clip(self.lower + shares * self.range, self.lower, self.upper)
+        values = np.where(shares < ROUNDING, self.lower, values)
+        return np.where(shares > 1 - ROUNDING, self.upper, values)
 
     def starts(self, count: int, seed: int) -> Array:
         """Return values to start from (count, n): the first ones, then random ones."""

@@ -19,11 +19,11 @@ from chainform.analysis.design.row_expressions import Criterion, Varied, criteri
 from chainform.analysis.design.study import Study
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
-from chainform.given import Given, argument
+from chainform.given import Given, argument, double_of
 
 Array = NDArray[np.float64]
 GOALS = 'write goals={"last(q.arm)": 0.5}, or a number for each row'
-LIMITS = 'write constraints={"l1 + l2": [0.5, 1]}; null leaves a side open'
+LIMITS = 'write constraints={"l1 + l2": [0.5, 1]}, or {"lower": 0.5} for one side'
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ def _numbers(given: Given) -> Any:
 
 def _limit(text: str, given: Given) -> Limit:
     own = criterion(text)
-    ends = given.entries(2, LIMITS)
+    ends = given.entries(2, LIMITS) if given.is_list else _ends(given)
     lower, upper = (
         open_end if end.value is None else _end(end)
         for end, open_end in zip(ends, (-np.inf, np.inf), strict=True)
@@ -234,15 +234,18 @@ def _limit(text: str, given: Given) -> Limit:
     if own.extreme and abs(wrong) != np.inf:
         side = "upper" if own.extreme == "max" else "lower"
         raise given.error(
-            f"{own.extreme}(...) takes an {side} bound only"
-            if side == "upper"
-            else f"{own.extreme}(...) takes a {side} bound only",
+            f"{own.extreme}(...) takes the {side} bound only",
             "bound the rows themselves: without max or min a constraint counts for each row",
         )
     return Limit(own, lower, upper)
 
 
+def _ends(given: Given) -> list[Given]:
+    table = given.table(("lower", "upper"), LIMITS)
+    return [table["lower"], table["upper"]]
+
+
 def _end(given: Given) -> float:
-    if isinstance(given.value, float | int) and abs(float(given.value)) == np.inf:
-        return float(given.value)
-    return given.number()
+    """Return a bound, which may be infinite."""
+    number = double_of(given.value)
+    return number if number is not None and abs(number) == np.inf else given.number()

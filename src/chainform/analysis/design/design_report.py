@@ -13,7 +13,7 @@ from chainform.analysis.design.optimiser import Outcome
 from chainform.given import counted
 
 SAME = 1e-6
-"""Objectives that differ by less than this share are the same."""
+"""Objectives that differ by less than this share of those at the starts are the same."""
 
 
 def design_report(
@@ -99,7 +99,8 @@ def _end(best: Outcome) -> str:
 def _starts(rows: Sequence[Outcome]) -> str:
     done = [row for row in rows if row.is_converged]
     least = rows[0].point.size
-    same = sum(abs(row.point.size - least) <= SAME * max(abs(least), 1e-9) for row in done)
+    size = max(abs(least), *(abs(row.start.size) for row in rows))
+    same = sum(row.point.size - least <= SAME * size for row in done)
     return (
         f"{len(done)} of {counted(len(rows), 'start')} converged, {same} to this objective: "
         "other starts may find a better one"

@@ -27,6 +27,7 @@ from chainform.analysis.design.graph_slopes import GraphSlopes, with_parameters
 from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
 from chainform.analysis.motions.constraint_values import ClosureRows
 from chainform.errors import RunError
+from chainform.formulations import coordinate_of
 from chainform.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -168,3 +169,13 @@ def no_derivative(message: str, file: str | None = None, remedy: str = "") -> Ru
         element="derivatives",
         remedy=f"{remedy}, {more}" if remedy else more.removeprefix("or "),
     )
+
+
+def coordinate_changes(mechanism: Mechanism, along: Array) -> Array:
+    """Return the changes of coordinates, (m, nq, n), given those along the rates."""
+    if mechanism.quaternions:
+        remedy = "take the position or the rotation of a frame"
+        raise no_derivative("q has entries of a quaternion", mechanism.file, remedy)
+    result = np.zeros_like(along)
+    result[:, [coordinate_of(mechanism, rate) for rate in range(mechanism.nv)]] = along
+    return result

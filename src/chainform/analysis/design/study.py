@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.design.design_parameters import DesignParameters, differences
+from chainform.analysis.design.motion_slopes import MotionStudy
 from chainform.analysis.design.row_expressions import Varied
 from chainform.analysis.design.state_slopes import no_derivative
 from chainform.analysis.design.task_slopes import TaskSlopes, has_exact
@@ -52,7 +53,9 @@ class Study:
         """Return the study that a table describes."""
         table = argument("study", given).table(remedy=REMEDY)
         if table.one_of("task", "simulate", remedy=REMEDY) == "simulate":
-            raise table.error("motions are not ready", REMEDY)
+            known = table.table(("simulate", "outputs"), REMEDY)
+            motion = MotionStudy.of(parameters, known["simulate"], known["outputs"])
+            return Study(parameters, "simulate", motion.find, lambda: motion, is_exact)
         task = table["task"].choice(tuple(STUDIES), "task", f"studies are {', '.join(STUDIES)}")
         function = STUDIES[task]
         known = table.table(("task", "t", *words_of(function)))

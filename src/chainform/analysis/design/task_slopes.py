@@ -18,12 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.design.graph_slopes import Changes, GraphSlopes, with_parameters
-from chainform.analysis.design.state_slopes import StateChanges, StateSlopes, no_derivative
+from chainform.analysis.design.state_slopes import (
+    StateChanges,
+    StateSlopes,
+    coordinate_changes,
+    no_derivative,
+)
 from chainform.analysis.motions.motion_kinematics import with_points
 from chainform.analysis.motions.motion_loads import integral
 from chainform.analysis.motions.motion_sources import law_graph, motions_in
 from chainform.analysis.results.result import Result
-from chainform.formulations import coordinate_of, is_bound
+from chainform.formulations import is_bound
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
@@ -228,7 +233,7 @@ class _Point:
         head, _, frame = name.removesuffix(")").partition("(")
         if name in ("q", "qd", "qdd"):
             found = getattr(self.changes[0], name)
-            return self._coordinates(found) if name == "q" else found
+            return coordinate_changes(self.slopes.mechanism, found) if name == "q" else found
         if head in FRAME and frame and self.slopes.task == "kinematics":
             output, where = FRAME[head]
             return self._quantity(f"{output}({frame})")[(slice(None), *where)]
@@ -247,17 +252,6 @@ class _Point:
         if name in ([wanted] if isinstance(wanted, str) else list(wanted)):
             return self._quantity(name)
         raise no_derivative(f"{name} of {self.slopes.task} is not differentiated")
-
-    def _coordinates(self, change: Array) -> Array:
-        """Return changes of coordinates, given those along the rates."""
-        mechanism = self.slopes.mechanism
-        if mechanism.quaternions:
-            remedy = "take the position or the rotation of a frame"
-            raise no_derivative("q has entries of a quaternion", mechanism.file, remedy)
-        places = [coordinate_of(mechanism, rate) for rate in range(self.nv)]
-        result = np.zeros_like(change)
-        result[:, places] = change
-        return result
 
     def _force(self, name: str) -> Array | None:
         """Return the derivative of forces that are found; None for what is none."""

@@ -44,7 +44,7 @@ ROOTS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class Pairs:
     """Intervals from `a` over their middles `m` to `b`, (k,), solved as a whole and in halves.
 
     Each result is (k, n, n + p): how z at the end follows from z at the beginning, and from dp.
@@ -60,20 +60,20 @@ class _Pairs:
     def __len__(self) -> int:
         return len(self.a)
 
-    def some(self, which: Any) -> _Pairs:
+    def some(self, which: Any) -> Pairs:
         """Return some of the pairs."""
-        return _Pairs(*(getattr(self, item.name)[which] for item in fields(self)))
+        return Pairs(*(getattr(self, item.name)[which] for item in fields(self)))
 
     @staticmethod
-    def joined(parts: Sequence[_Pairs]) -> _Pairs:
+    def joined(parts: Sequence[Pairs]) -> Pairs:
         """Return all pairs in the order of their times."""
-        arrays = [[getattr(part, item.name) for part in parts] for item in fields(_Pairs)]
-        whole = _Pairs(*(np.concatenate(each) for each in arrays))
+        arrays = [[getattr(part, item.name) for part in parts] for item in fields(Pairs)]
+        whole = Pairs(*(np.concatenate(each) for each in arrays))
         return whole.some(np.argsort(whole.a, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
-class _Sequence:
+class Sequence:
     """Halves of pairs and events between them, in the order of their times."""
 
     edges: Array
@@ -112,13 +112,15 @@ class MotionVariations:
         breaks = [*equations.system.conditions.efforts.breaks, *times, self.first, self.last]
         breaks += [change.t for change in self.changes]
         self.marks = np.unique([t for t in breaks if self.first <= t <= self.last])
+        for root in self._seams():
+            # Several arguments may have the same zero, up to rounding.
+            if np.abs(self.marks - root).min() > AWAY * (self.last - self.first):
+                self.marks = np.union1d(self.marks, root)
 
     @property
     def rtol(self) -> float:
         """The tolerance of the motion."""
         return self.equations.system.problem.settings.rtol
-
-        self.marks = np.union1d(self.marks, self._seams())
 
     def edges(self) -> Array:
         """Return edges of intervals: some steps of the motion for each."""
@@ -193,8 +195,7 @@ class MotionVariations:
         The error is that of deviations whose values at the start are `start` (n, columns), the last
         ones by parameters; by default unit deviations, and those by parameters.
         """
-        goal = max(10.0 * self.rtol, FLOOR) if tolerance is None else tolerance
-        return _Refinement(self, goal, start).refined()
+        return Refinement(self, tolerance, start).refined()
 
     def states(self, t: Array) -> tuple[Array, Array]:
         """Return states of the motion at times, (m, size), and what enters with them, (m, k)."""
@@ -225,43 +226,63 @@ def transitions_along(
     return equations.system.run(q0, qd0, x0), motion.transitions(start, tolerance)
 
 
-class _Refinement:
-    """Cuts intervals in two until the deviations have the error that is wanted."""
+class Refinement:
+    """Cuts intervals in two until the deviations have the error that is wanted.
 
-    def __init__(self, motion: MotionVariations, goal: float, start: Array | None) -> None:
-        self.motion, self.equations, self.goal = motion, motion.equations, goal
-        equations = motion.equations
-        n, p = len(equations.names), len(equations.parameters)
-        self.start = np.eye(n, n + p) if start is None else start
-        counts = [equations.graph.nv, equations.graph.nv, equations.graph.nx]
-        self.groups = np.repeat([0, 1, 2], counts)
+    Without parameters it is that of unit deviations at the start.
+    """
+
+    rounds = ROUNDS
+
+    def __init__(
+        self,
+        motion: MotionVariations,
+        tolerance: float | None,
+        start: Array | None,
+        *,
+        has_parameters: bool = True,
+    ) -> None:
+        self.motion, self.equations, equations = motion, motion.equations, motion.equations
+        self.goal = max(10.0 * motion.rtol, FLOOR) if tolerance is None else tolerance
+        n, p = len(equations.names), len(equations.parameters) if has_parameters else 0
+        self.start, self.width = np.eye(n, n + p) if start is None else start, n + p
+        self.has_parameters = has_parameters
+        nv, last = equations.graph.nv, equations.objective.integral is not None
+        self.groups = np.repeat([0, 1, 2, 3], [nv, nv, n - 2 * nv - last, last])
 
     def refined(self) -> Transitions:
         """Return transitions with as many intervals as are needed."""
+        return self.result(*self.pairs())
+
+    def pairs(self) -> tuple[Pairs, float]:
+        """Return as many intervals as are needed, and the error."""
         edges = self.motion.edges()
         pairs = self._first(edges[:-1], edges[1:])
-        errors = self._errors(pairs)
         for _ in range(ROUNDS):
-            if errors.sum() <= self.goal:
-                return self._result(pairs, float(errors.sum()))
-            wide = errors > self.goal / (2 * len(errors))
-            if 2 * wide.sum() + len(errors) > MOST:
-                break
-            pairs = _Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
-            errors = self._errors(pairs)
-        raise self._unreached(pairs, errors)
+            errors, reached = self._errors(pairs)
+            if reached <= self.goal:
+                return pairs, reached
+            pairs = self.cut(pairs, errors, reached)
+        raise self.unreached(pairs, errors, reached)
 
-    def _first(self, a: Array, b: Array) -> _Pairs:
+    def cut(self, pairs: Pairs, errors: Array, reached: float) -> Pairs:
+        """Return pairs with those cut in two that have too large a share of the error."""
+        wide = errors > errors.sum() * self.goal / (2 * len(errors) * reached)
+        if 2 * wide.sum() + len(errors) > MOST:
+            raise self.unreached(pairs, errors, reached)
+        return Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
+
+    def _first(self, a: Array, b: Array) -> Pairs:
         k, m = len(a), (a + b) / 2
         found = self._solved(np.concatenate([a, a, m]), np.concatenate([b, m, b]))
-        return _Pairs(a, m, b, found[:k], found[k : 2 * k], found[2 * k :])
+        return Pairs(a, m, b, found[:k], found[k : 2 * k], found[2 * k :])
 
-    def _cut(self, pairs: _Pairs) -> _Pairs:
+    def _cut(self, pairs: Pairs) -> Pairs:
         """Return the halves of pairs as pairs."""
         a, b = np.append(pairs.a, pairs.m), np.append(pairs.m, pairs.b)
         k, m = len(a), (a + b) / 2
         found = self._solved(np.append(a, m), np.append(m, b))
-        return _Pairs(a, m, b, np.append(pairs.left, pairs.right, axis=0), found[:k], found[k:])
+        return Pairs(a, m, b, np.append(pairs.left, pairs.right, axis=0), found[:k], found[k:])
 
     def _solved(self, a: Array, b: Array) -> Array:
         """Return the results of intervals, (k, n, n + p)."""
@@ -269,45 +290,58 @@ class _Refinement:
         t, places = np.unique(nodes, return_inverse=True)
         y, given = self.motion.states(t)
         equations, nv = self.equations, self.equations.graph.nv
-        F, C = equations.slopes(t, y, given), equations.turning(y)
+        F = equations.slopes(t, y, given, has_parameters=self.has_parameters)
+        C = equations.turning(y)
         where, n = places.reshape(nodes.shape), len(equations.names)
         stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
         return stages.results(F[where][..., n:])
 
-    def _sequence(self, pairs: _Pairs) -> _Sequence:
+    def sequence(self, pairs: Pairs) -> Sequence:
         """Return halves and events in the order of their times."""
         edges, results, firsts = [float(pairs.a[0])], list[Array](), list[int]()
         waiting = list(zip(self.motion.changes, self.motion.jumps, strict=True))
         for k in range(len(pairs)):
             while waiting and waiting[0][0].t <= pairs.a[k]:
                 edges.append(float(pairs.a[k]))
-                results.append(waiting.pop(0)[1])
+                results.append(waiting.pop(0)[1][:, : self.width])
             firsts.append(len(results))
             edges += [float(pairs.m[k]), float(pairs.b[k])]
             results += [pairs.left[k], pairs.right[k]]
         for _, jump in waiting:
             edges.append(edges[-1])
-            results.append(jump)
-        return _Sequence(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
+            results.append(jump[:, : self.width])
+        return Sequence(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
 
-    def _errors(self, pairs: _Pairs) -> Array:
-        """Return the error that each pair puts into the deviations, against the largest ones."""
-        sequence, n = self._sequence(pairs), len(self.equations.names)
+    def _errors(self, pairs: Pairs) -> tuple[Array, float]:
+        """Return the error that each pair puts into the deviations, and the error of these.
+
+        The second is the largest of all times, with all that grows of it on the way.
+        """
+        sequence, n = self.sequence(pairs), len(self.equations.names)
         Z = carried(sequence.results, self.start)
         difference = pairs.whole - composed(pairs.right, pairs.left)
-        forced = with_zeros(difference[..., n:], Z.shape[-1])
-        errors = np.abs(difference[..., :n] @ Z[sequence.firsts] + forced)
-        sizes = [np.abs(Z).max(axis=0)[self.groups == g].max(axis=0, initial=0.0) for g in range(3)]
+        put_in = difference[..., :n] @ Z[sequence.firsts]
+        put_in[..., Z.shape[-1] - self.width + n :] += difference[..., n:]
+        put_in /= 2**ORDER - 1
+        sizes = [np.abs(Z).max(axis=0)[self.groups == g].max(axis=0, initial=0.0) for g in range(4)]
         scales = np.maximum(sizes, LEAST * np.max(sizes, axis=0))[self.groups]
         scales[scales == 0.0] = 1.0
-        return (errors / scales).max(axis=(1, 2)) / (2**ORDER - 1)
+        errors, whole = np.zeros_like(Z), np.zeros((len(sequence.results), *Z.shape[1:]))
+        whole[sequence.firsts + 1] = put_in
+        for k, result in enumerate(sequence.results):
+            errors[k + 1] = result[:, :n] @ errors[k] + whole[k]
+        return (np.abs(put_in) / scales).max(axis=(1, 2)), float((np.abs(errors) / scales).max())
 
-    def _result(self, pairs: _Pairs, reached: float) -> Transitions:
-        equations, sequence = self.equations, self._sequence(pairs)
-        n, edges = len(equations.names), sequence.edges
-        results = sequence.results
-        inner = np.setdiff1d(np.arange(len(results)), sequence.firsts)
-        places = [k for k in inner.tolist() if k - 1 not in sequence.firsts]
+    def places(self, pairs: Pairs) -> list[int]:
+        """Return which of the steps are those over events."""
+        sequence = self.sequence(pairs)
+        steps = np.concatenate([sequence.firsts, sequence.firsts + 1])
+        return np.setdiff1d(np.arange(len(sequence.results)), steps).tolist()
+
+    def result(self, pairs: Pairs, reached: float) -> Transitions:
+        """Return the transitions between the edges of halves, and over events."""
+        equations, sequence, places = self.equations, self.sequence(pairs), self.places(pairs)
+        n, edges, results = len(equations.names), sequence.edges, sequence.results
         events = [
             EventVariation(name, change.t, place + 1, row[:n], row[n:])
             for change, met, place in zip(self.motion.changes, self.motion.met, places, strict=True)
@@ -319,7 +353,7 @@ class _Refinement:
             states[place : place + 2] = change.before[:size], change.after[:size]
         return Transitions(
             equations.names,
-            equations.parameters,
+            equations.parameters if self.has_parameters else (),
             edges,
             states,
             results[..., :n],
@@ -328,10 +362,10 @@ class _Refinement:
             tuple(events),
         )
 
-    def _unreached(self, pairs: _Pairs, errors: Array) -> RunError:
+    def unreached(self, pairs: Pairs, errors: Array, reached: float) -> RunError:
         worst = int(np.argmax(errors))
         return RunError(
-            f"the deviations do not come nearer than {errors.sum():.1e}, and {self.goal:.1e} was "
+            f"the deviations do not come nearer than {reached:.1e}, and {self.goal:.1e} was "
             f"wanted: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the motion "
             "is not accurate enough",
             file=self.equations.mechanism.file,
@@ -350,16 +384,11 @@ def composed(second: Array, first: Array) -> Array:
 
 def carried(results: Array, start: Array) -> Array:
     """Return deviations at all edges, (k + 1, n, columns), the last of them by parameters."""
-    n = results.shape[1]
+    n, p = results.shape[1], results.shape[2] - results.shape[1]
     Z = np.empty((len(results) + 1, *start.shape))
     Z[0] = start
-    forced = with_zeros(results[..., n:], start.shape[1])
     for k, result in enumerate(results):
-        Z[k + 1] = result[:, :n] @ Z[k] + forced[k]
+        np.matmul(result[:, :n], Z[k], out=Z[k + 1])
+        if p:
+            Z[k + 1, :, -p:] += result[:, n:]
     return Z
-
-
-def with_zeros(results: Array, columns: int) -> Array:
-    """Return what parameters add, with zeros for the columns before them."""
-    k, n, p = results.shape
-    return np.concatenate([np.zeros((k, n, columns - p)), results], axis=-1)

@@ -76,7 +76,8 @@ class Start:
 
     def _names(self, initial: Sequence[str] | None) -> tuple[str, ...]:
         """Return the entries of z by which derivatives are taken."""
-        every = self.equations.names
+        # The integral of an objective begins with zero.
+        every = self.equations.names[: self.n - (self.equations.objective.integral is not None)]
         if initial is not None:
             texts = argument("initial", initial).texts('write initial=["elbow", "der(elbow)"]')
             for name in texts:
@@ -88,7 +89,7 @@ class Start:
             self.mechanism, self.q, self.J, self.holonomic, t=self.motion.first
         )
         places = [*chosen.places, *(self.nv + k for k in chosen.rate_places)]
-        return tuple(every[k] for k in (*places, *range(2 * self.nv, self.n)))
+        return tuple(every[k] for k in (*places, *range(2 * self.nv, len(every))))
 
     # --- deviations -------------------------------------------------------------------------
 

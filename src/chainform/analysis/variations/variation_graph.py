@@ -7,6 +7,7 @@ w, P     jump of the rates, and impulses of rows, where something is hit
     motion    M qdd - r - J^T s,  J qdd - gamma,  x' - ...     what is solved for qdd, s and x'
     instant   rows of constraints, their rates, laws of events: what is met at events
     blow      M w - J^T P: what is zero in an impact
+    value     the objective at the end; its integral is one more state, the last of x'
 
 Without rows `motion` has qdd and x' as they are integrated. All derivatives are exact, those by q
 along the rates (small turns, where a joint has a quaternion).
@@ -21,13 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.formulations import entry_of, with_derivatives
+from chainform.analysis.variations.objective import NO_OBJECTIVE, Objective
+from chainform.formulations import Kinematics, Laws, entry_of, with_derivatives
 from chainform.graph import CALLS, Builder, Graph, Scalar, builder_of
 from chainform.runtime import LruCache, Program
 from chainform.simulation import System
 
 Array = NDArray[np.float64]
-MOTION, INSTANT, BLOW, SEAMS = "motion", "instant", "blow", "seams"
+MOTION, INSTANT, BLOW, SEAMS, VALUE = "motion", "instant", "blow", "seams", "value"
 KINKS = ("abs", "sign")
 CHANGING = ("q", "qd", "x", "parameters")
 """What changes along a motion."""
@@ -39,9 +41,9 @@ SOLVED = ("qdd", "sigma")
 class VariationGraph:
     """The equations of one system with their derivatives, for any values of its parameters.
 
-    `rows` are those of constraints, `nx` further states. The output `seams` has arguments of signs
-    and absolute values: where one is zero, the equations are not smooth. `source` is what it was made of: its identity is the
-    key in the cache.
+    `rows` are those of constraints, `nx` further states, with that of the objective. The output `seams` has arguments of signs
+    and absolute values: where one is zero, the equations are not smooth. `source` is what it was
+    made of: its identity is the key in the cache.
     """
 
     program: Program
@@ -72,7 +74,7 @@ class VariationGraph:
     ) -> dict[str, Array]:
         """Return the derivatives of an output by groups, (m, its rows, entries of the group)."""
         sizes = {"q": self.nv, "qd": self.nv, "parameters": len(self.parameters)}
-        sizes |= {"qdd": self.nv, "sigma": self.rows, "t": 1, "x": self.whole_x}
+        sizes |= {"qdd": self.nv, "sigma": self.rows, "t": 1, "x": max(self.whole_x, self.nx)}
         texts = {word: slope_of(output, word) for word in words}
         texts = {word: text for word, text in texts.items() if self.has(text)}
         arrays = self.values(inputs, *texts.values()) if texts else []
@@ -91,6 +93,15 @@ class VariationGraph:
             whole[word] = whole[word][..., : self.nx] if word == "x" else whole[word]
         return whole
 
+    def weighted(self, inputs: Mapping[str, Any], weights: Array) -> Array:
+        """Return weights (m, rows of `motion`) times its derivatives by parameters, (m, count)."""
+        result = np.zeros((len(weights), len(self.parameters)))
+        if self.has(weighted_by(MOTION)):
+            places: Any = self._places("parameters")
+            found = self.values({**inputs, "weights": weights}, weighted_by(MOTION))[0]
+            result[:, places] = found
+        return result
+
     def _places(self, word: str) -> list[int] | None:
         """Return which entries of a group its columns belong to; None for all, in their order."""
         if word not in ("x", "sigma", "parameters", "t"):
@@ -108,19 +119,24 @@ def slope_of(output: str, word: str) -> str:
     return f"derivative({output},{word})"
 
 
+def weighted_by(output: str) -> str:
+    """Return the name of weights times the derivative of an output by parameters."""
+    return f"product(weights,derivative({output},parameters))"
+
+
 GRAPHS: LruCache[VariationGraph] = LruCache(8)
 
 
-def variation_graph(system: System) -> VariationGraph:
+def variation_graph(system: System, objective: Objective = NO_OBJECTIVE) -> VariationGraph:
     """Return the equations of a system with their derivatives, from a cache where they are there.
 
     Systems that differ in values of parameters only share their machine code, and this.
     """
     source = system.machine.procedures
-    return GRAPHS.get(id(source), lambda: _made(system, source))
+    return GRAPHS.get((id(source), objective), lambda: _made(system, objective, source))
 
 
-def _made(system: System, source: object) -> VariationGraph:
+def _made(system: System, objective: Objective, source: object) -> VariationGraph:
     equations = system.machine.equations
     builder = builder_of(equations.graph)
     nv, rows = equations.nv, equations.rows
@@ -134,6 +150,11 @@ def _made(system: System, source: object) -> VariationGraph:
     else:
         explicit = outputs["rate"].variables[equations.nq :][: nv + nx]
         motion = [builder.scalar(v) for v in explicit]
+    laws = Laws(Kinematics(equations.mechanism, builder))
+    if objective.integral is not None:
+        motion, nx = [*motion, laws.scalar(objective.integral)], nx + 1
+    if objective.end is not None:
+        taken.declare(VALUE, [laws.scalar(objective.end)])
     taken.declare(MOTION, motion)
     events = [builder.scalar(v) for v in outputs["events"].variables] if "events" in outputs else []
     if rows or events:
@@ -142,10 +163,13 @@ def _made(system: System, source: object) -> VariationGraph:
     graph = builder.finish()
     words = {MOTION: (*CHANGING, *(SOLVED if rows else ()))}
     words |= {INSTANT: (*CHANGING, "t"), BLOW: ("q", "parameters", "t", *SOLVED)}
+    words |= {VALUE: (*CHANGING, "t")}
     texts = [text for output in words for text in _slopes(graph, output, words[output])]
+    slope = slope_of(MOTION, "parameters")
+    texts += [weighted_by(MOTION)] if slope in texts else []
     graph = with_derivatives(graph, texts, equations.mechanism)
     lengths = {"q": equations.nq, "qd": nv, "x": equations.nx, "tau": nv, "t": 1, "u": equations.nu}
-    lengths |= {"qdd": nv, "sigma": rows, "force": system.machine.layout.length("modes")}
+    lengths |= {"weights": len(motion), "qdd": nv, "sigma": rows, "force": system.machine.layout.length("modes")}
     program = Program(graph, lengths=lengths, threads=1)
     return VariationGraph(program, nv, nx, equations.nx, rows, equations.parameters, source)
 

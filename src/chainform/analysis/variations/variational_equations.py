@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import displacement_names, rate_names
 from chainform.analysis.variations.constrained_slopes import RowSolver
+from chainform.analysis.variations.objective import NO_OBJECTIVE, Objective, objective_of
 from chainform.analysis.variations.variation_graph import (
     CHANGING,
     MOTION,
@@ -31,6 +33,7 @@ from chainform.analysis.variations.variation_graph import (
     variation_graph,
 )
 from chainform.errors import RunError
+from chainform.expressions import symbols_of
 from chainform.given import argument
 from chainform.mechanism import JointKind, Mechanism, automatic_parameters
 from chainform.simulation import System, rest_names
@@ -53,24 +56,33 @@ class VariationalEquations:
     parameters: tuple[str, ...]
     columns: tuple[int, ...]
     """Which of the free parameters those are."""
+    objective: Objective = NO_OBJECTIVE
 
     @staticmethod
-    def of(system: System, parameters: Sequence[str] = ()) -> VariationalEquations:
+    def of(
+        system: System, parameters: Sequence[str] = (), objective: Any = None
+    ) -> VariationalEquations:
         """Return the equations of a system; parameters that are numbers there become free.
 
-        RunError where a motion of the system has no derivatives.
+        The integral of an `objective` (objective.py) is one more entry of z, the last one. RunError
+        where a motion of the system has no derivatives.
         """
         _refuse_functions(system)
         system = _with_free(system, parameters)
-        graph, equations = variation_graph(system), system.machine.equations
+        _refuse_breaks(system, parameters)
+        equations = system.machine.equations
+        wanted = objective_of(equations.mechanism, objective)
+        graph = variation_graph(system, wanted)
         mechanism = equations.mechanism
         more = rest_names(mechanism)
-        more += tuple(f"integral {k + 1}" for k in range(graph.nx - len(more)))
+        own = equations.nx - equations.balance_states - equations.impulses
+        more += tuple(f"integral {k + 1}" for k in range(own - len(more)))
+        more += ("integral of the objective",) if wanted.integral is not None else ()
         names = (*displacement_names(mechanism), *rate_names(mechanism), *more)
         # What no equation names changes nothing.
         known = graph.parameters
         columns = tuple(known.index(n) if n in known else -1 for n in parameters)
-        return VariationalEquations(system, graph, names, tuple(parameters), columns)
+        return VariationalEquations(system, graph, names, tuple(parameters), columns, wanted)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -83,14 +95,13 @@ class VariationalEquations:
         `given` (m, k) is what enters with each: efforts from outside, then the rows that hold, and
         what stops, contacts and friction put in (`StateChange`).
         """
-        equations, nv, nx = self.system.machine.equations, self.graph.nv, self.graph.nx
+        equations, nv = self.system.machine.equations, self.graph.nv
         nq, layout = equations.nq, self.system.machine.layout
         efforts, m = self.system.conditions.efforts, len(t)
         looked_up = np.zeros((m, nv + equations.nu))
         if efforts.has_tables:
             looked_up = efforts.looked_up(t, self.mechanism)
-        x = np.zeros((m, equations.nx))
-        x[:, :nx] = y[:, nq + nv : nq + nv + nx]
+        x = y[:, nq + nv : equations.size]
         first = layout.place("modes") - layout.place("tau")
         defaults = {i.name: i.default for i in equations.graph.inputs.values()}
         return {
@@ -110,14 +121,17 @@ class VariationalEquations:
         first = layout.place("mask") - layout.place("tau")
         return given[:, first : first + layout.length("mask")]
 
-    def slopes(self, t: Array, y: Array, given: Array) -> Array:
-        """Return the derivatives of qd' and x' by xi, v, x and parameters, (m, nv + nx, n + p)."""
-        inputs = self.inputs(t, y, given)
+    def slopes(self, t: Array, y: Array, given: Array, *, has_parameters: bool = True) -> Array:
+        """Return the derivatives of qd' and x' by xi, v, x, (m, nv + nx, n).
+
+        Those by parameters stand behind them, (m, nv + nx, n + p), unless they are not wanted.
+        """
+        inputs, words = self.inputs(t, y, given), CHANGING[: None if has_parameters else 3]
         with np.errstate(all="ignore"):
             if self.graph.rows:
-                whole = self._under_rows(inputs, self.mask(given))
+                whole = self._under_rows(inputs, self.mask(given), words)
             else:
-                whole = self.chosen(self.graph.slopes(inputs, CHANGING))
+                whole = self.chosen(self.graph.slopes(inputs, words))
         if not np.isfinite(whole).all():
             bad = int(np.argmax(~np.isfinite(whole).all(axis=(1, 2))))
             raise RunError(
@@ -132,7 +146,7 @@ class VariationalEquations:
     def chosen(self, found: Mapping[str, Array]) -> Array:
         """Return derivatives by z and by the parameters of these equations next to each other."""
         parts = [found["q"], found["qd"], found["x"]]
-        if self.parameters:
+        if self.parameters and "parameters" in found:
             # What no equation names changes nothing.
             known = np.array(self.columns) >= 0
             own = np.zeros((*found["q"].shape[:-1], len(self.columns)))
@@ -152,11 +166,11 @@ class VariationalEquations:
         qdd, s = solver.solve(-rest[:, :n, None], right[..., None])
         return solver, np.concatenate([qdd, s], axis=1)[..., 0]
 
-    def _under_rows(self, inputs: dict[str, Any], mask: Array) -> Array:
+    def _under_rows(self, inputs: dict[str, Any], mask: Array, words: Sequence[str]) -> Array:
         n, m = self.graph.nv, self.graph.rows
         solver, found = self.accelerations(inputs, mask)
         inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
-        slopes = self.graph.slopes(inputs, (*CHANGING, *SOLVED))
+        slopes = self.graph.slopes(inputs, (*words, *SOLVED))
         own = self.chosen(slopes)
         qdd, s = solver.solve(-own[:, :n], -own[:, n : n + m] * mask[..., None])
         by_s = slopes["sigma"][:, n + m :]
@@ -169,6 +183,30 @@ class VariationalEquations:
             )
         extra = own[:, n + m :] + slopes["qdd"][:, n + m :] @ qdd + by_s @ s
         return np.concatenate([qdd, extra], axis=1)
+
+    def by_parameters(self, t: Array, y: Array, given: Array, weights: Array) -> Array:
+        """Return weights (m, nv + nx) times the derivatives of qd' and x' by parameters, (m, p).
+
+        However many parameters there are, that takes a few times the equations themselves.
+        """
+        inputs, n, m = self.inputs(t, y, given), self.graph.nv, self.graph.rows
+        if m:
+            mask = self.mask(given)
+            solver, found = self.accelerations(inputs, mask)
+            inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
+            solved = self.graph.slopes(inputs, SOLVED)
+            qdd, s = (
+                np.einsum("me,mek->mk", weights[:, n:], solved[word][:, n + m :])
+                for word in SOLVED
+            )
+            # The equations for qdd and s, transposed.
+            a, e = solver.solve((weights[:, :n] + qdd)[..., None], -(s * mask)[..., None])
+            weights = np.concatenate([-a[..., 0], e[..., 0] * mask, weights[:, n:]], axis=1)
+        found = self.graph.weighted(inputs, weights)
+        known = [column for column in self.columns if column >= 0]
+        result = np.zeros((len(t), len(self.columns)))
+        result[:, [k for k, column in enumerate(self.columns) if column >= 0]] = found[:, known]
+        return result
 
     def rates(self, t: Array, y: Array, given: Array) -> Array:
         """Return the rates of z along the motion, (m, n); arguments as those of `inputs`."""
@@ -244,6 +282,25 @@ def _with_free(system: System, parameters: Sequence[str]) -> System:
         return system
     more = {name: float(numbers[name] or 0) for name in parameters if name not in given}
     return system.problem.compile({**given, **more})
+
+
+def _refuse_breaks(system: System, parameters: Sequence[str]) -> None:
+    """Refuse parameters that move the times at which laws change."""
+    efforts, mechanism = system.conditions.efforts, system.problem.mechanism
+    laws = (*mechanism.forces, *efforts.laws, *(efforts.signals.laws if efforts.signals else ()))
+    for law in laws:
+        for time in law.numbers:
+            named = [] if isinstance(time, Fraction) else symbols_of(time)
+            for name in parameters:
+                if name in named:
+                    raise RunError(
+                        f"{name} moves the time at which a force changes its law, and the force "
+                        "may jump there",
+                        file=mechanism.file,
+                        element=name,
+                        remedy="write the law in one piece, as with max(0, t - T), or take other "
+                        "parameters",
+                    )
 
 
 def _refuse_functions(system: System) -> None:

@@ -178,6 +178,66 @@ def test_drives_along_a_motion() -> None:
         assert found.facts["derivative_deviation"] < 1e-6, aim
 
 
+def test_goals_that_leave_parameters_open_say_so() -> None:
+    found = design(balanced_arm(), {"r": [0.1, 1.5], "mc": [0.5, 2]}, POSES, goals={"tau.arm": 0})
+    assert found["r"][0] * found["mc"][0] == pytest.approx(0.8, abs=1e-9)
+    assert any("leave 1 combination of the parameters open" in line for line in found.report)
+
+
+# --- motions --------------------------------------------------------------------------------------
+
+
+def test_gains_of_a_slide_are_those_of_the_regulator() -> None:
+    # The cost x^2 + r F^2 is least with kp = 1/sqrt(r) and kd = sqrt(2 m kp).
+    found = cf.analyse(EXAMPLES / "tasks" / "slide_gains.toml")
+    assert [found["kp"][0], found["kd"][0]] == pytest.approx([100, 20], rel=1e-3)
+    assert found.facts["after"] == pytest.approx(
+        0.1**2 * np.sqrt(2 * 2 * 1e-4**0.5) / 1.0, rel=1e-4
+    )
+    assert found.facts["derivative_deviation"] < 1e-7
+
+
+def test_the_flap_and_the_path_of_the_examples() -> None:
+    flap = cf.analyse(EXAMPLES / "tasks" / "balanced_flap.toml")
+    assert flap["k"][0] == pytest.approx(3 * 9.81 * 0.5 / (0.4 * 0.3), rel=1e-9)
+    assert flap["rest"][0] < 1e-9
+    path = cf.analyse(EXAMPLES / "tasks" / "path_generator.toml")
+    assert [path[name][0] for name in TRUE] == pytest.approx(list(TRUE.values()), abs=1e-4)
+
+
+def stop_drive() -> cf.Mechanism:
+    """A mass that falls on a stop with a restitution, pushed by a force k."""
+    drive = cf.Mechanism.builder("drive", gravity=[0, 0, 0]).parameter("k", value=3)
+    limits = {"lower": -1, "upper": 0.5}
+    drive.segment(
+        "x", joint={"name": "x", "type": "prismatic", "axis": "x", "limits": limits}, mass=1
+    )
+    return drive.force("x", "k").build()
+
+
+def test_a_force_brings_a_mass_off_a_stop_to_a_place() -> None:
+    # x = k t^2/2 up to 0.5 m, then back with half the speed: v = sqrt(k), t = 1/sqrt(k).
+    motion = {"simulate": {"t": 1.0, "stops": 0.5, "t_eval": [0, 0.5, 1]}}
+    found = design(stop_drive(), {"k": [2, 4]}, motion, goals={"last(q.x)": 0.42}, starts=1)
+    k = found["k"][0]
+    left = 1 - 1 / np.sqrt(k)
+    assert 0.5 - 0.5 * np.sqrt(k) * left + k * left**2 / 2 == pytest.approx(0.42, abs=1e-7)
+    assert found.facts["derivative_deviation"] < 1e-6
+
+
+def test_quantities_of_a_motion_are_outputs() -> None:
+    # A pendulum's tip after a swing: the length with which it is at x = 0.
+    bar = cf.Mechanism.builder("bar").parameter("l", value=0.6)
+    bar.segment("bar", axis="y", mass=1, com=[0, 0, "-l"], inertia=[0, 0.001, 0])
+    swing = bar.frame("tip", segment="bar", point=[0, 0, "-l"]).build()
+    study = {"simulate": {"t": 0.4, "q0": [0.2]}, "outputs": ["pose(tip)"]}
+    found = design(swing, {"l": [0.4, 0.9]}, study, goals={"last(pose(tip)[1,4])": 0}, starts=1)
+    assert found.facts["after"] < 1e-18
+    assert found.facts["derivative_deviation"] < 1e-6
+    message = refused(swing, {"l": [0.4, 0.9]}, study, minimise="last(tau.bar)")
+    assert "tau of a motion is not differentiated" in message
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

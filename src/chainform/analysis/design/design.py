@@ -45,6 +45,11 @@ class DesignResult(Result):
     shown: tuple[str, ...] = ()
     """The columns that the design names."""
 
+    @property
+    def plotted(self) -> Result:
+        """The study with the best values, which `plot` draws."""
+        return self.after or self
+
     def plot(
         self,
         what: str | Sequence[str] | None = None,

@@ -12,6 +12,8 @@ from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
 from chainform.analysis.design.optimiser import Outcome
 from chainform.given import counted
 
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
 SAME = 1e-6
 """Objectives that differ by less than this share of those at the starts are the same."""
 
@@ -33,7 +35,7 @@ def design_report(
         "status": [row.message for row in rows],
         "stationarity": best.stationarity,
         "derivatives": "exact" if problem.study.is_exact else "differences",
-        "multipliers": [[each.name, each.side, each.rate] for each in best.multipliers],
+        "multipliers": [[each.name, each.side, each.rate] for each in best.multipliers or ()],
     }
     if not problem.is_extreme:
         facts["gradient"] = gradient
@@ -66,7 +68,15 @@ def _goals(problem: DesignProblem, point: DesignPoint, start: DesignPoint) -> li
     if not problem.goals:
         return []
     before, after = (float(np.max(np.abs(each.objective.values))) for each in (start, point))
-    return [f"goals: missed by {before:.3g} at most before, by {after:.3g} after"]
+    lines = [f"goals: missed by {before:.3g} at most before, by {after:.3g} after"]
+    slopes = point.objective.slopes * problem.parameters.range
+    sizes = np.linalg.svd(slopes, compute_uv=False)
+    known = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+    left = slopes.shape[1] - known
+    if left:
+        many = counted(left, "combination")
+        lines.append(f"the goals leave {many} of the parameters open: other values do as well")
+    return lines
 
 
 def _limits(problem: DesignProblem, point: DesignPoint) -> list[str]:
@@ -81,6 +91,8 @@ def _limits(problem: DesignProblem, point: DesignPoint) -> list[str]:
 
 
 def _sensitivities(best: Outcome) -> list[str]:
+    if best.multipliers is None:
+        return ["active bounds depend on each other: no rate belongs to each of them"]
     return [
         f"moving the {each.side} bound of {each.name} by 1 changes the objective by {each.rate:.4g}"
         for each in best.multipliers

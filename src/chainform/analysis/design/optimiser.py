@@ -37,6 +37,8 @@ FEASIBLE = 1e-6
 """Constraints hold within this share of their size."""
 ACTIVE = 1e-5
 """A bound is active within this share of the range or of its size."""
+RANK = 1e-8
+"""Gradients of active bounds depend on each other below this share."""
 STATIONARY = 1e-4
 """What may be left of the gradient, against its size, where the optimiser says that it is done."""
 
@@ -77,7 +79,8 @@ class Outcome:
     is_converged: bool
     message: str
     stationarity: float
-    multipliers: tuple[Multiplier, ...]
+    multipliers: tuple[Multiplier, ...] | None
+    """None where active bounds depend on each other, so that there are many."""
 
 
 class _Stop(Exception):  # noqa: N818, no error of a user
@@ -297,7 +300,7 @@ class Search:
         _, limit, rows = max(parts, key=lambda part: part[0])
         return f"{limit.text} is missed by {limit.violation(rows.values):.3g}"
 
-    def _multipliers(self, point: DesignPoint) -> tuple[float, tuple[Multiplier, ...]]:
+    def _multipliers(self, point: DesignPoint) -> tuple[float, tuple[Multiplier, ...] | None]:
         """Return what is left of the gradient, as a share, and multipliers of active bounds."""
         reach, extreme = self.problem.parameters.range, self.problem.is_extreme
         gradient = point.slopes * reach
@@ -314,6 +317,8 @@ class Search:
         lengths = np.linalg.norm(A, axis=0)
         lengths[lengths == 0] = 1.0
         found, left = scipy_module("optimize").nnls(A / lengths, gradient)
+        if np.linalg.matrix_rank(A / lengths, tol=RANK) < A.shape[1]:
+            return float(left) / most, None
         totals: dict[tuple[str, str], float] = {}
         for value, (_, name, side, factor) in zip(found / lengths, columns, strict=True):
             if name:

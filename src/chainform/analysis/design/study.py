@@ -27,6 +27,8 @@ from chainform.given import argument
 from chainform.simulation import ResultRecord, columns_of
 
 Array = NDArray[np.float64]
+MOST = 1_000_000
+"""Rows times parameters: each takes all steps of the equations at once."""
 REMEDY = 'write {"task": "statics", "q": ...}, or {"simulate": {"t": 2, "q0": [0.3]}}'
 
 
@@ -123,6 +125,11 @@ class Study:
     def _changes(self, result: Result, values: Array, arrays: Collection[str]) -> dict[str, Array]:
         if not arrays:
             return {}
+        size = len(result) * len(values)
+        if size > MOST:
+            message = f"{len(result)} rows and {len(values)} parameters are too many"
+            remedy = f"take fewer: their product may be {MOST}"
+            raise RunError(message, element="study", remedy=remedy)
         if self.is_exact:
             return self._slopes.arrays(result, values, arrays)
         return self._differences(result, values, arrays)

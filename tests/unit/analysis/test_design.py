@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.analysis import DesignResult
+from chainform.analysis import DesignResult, Result, TaskInterrupted
 from chainform.readers import read_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -320,7 +320,7 @@ def test_differences_are_taken_where_they_are_wanted_and_said() -> None:
 def test_a_design_is_saved_drawn_and_interrupted(tmp_path: Path) -> None:
     found = design(balanced_arm(), {"r": [0.1, 1.5]}, POSES, minimise="mean(tau.arm^2)")
     found.save(tmp_path / "found.csv")
-    again = cf.analysis.Result.load(tmp_path / "found.csv")
+    again = Result.load(tmp_path / "found.csv")
     assert np.array_equal(again["r"], found["r"])
     assert again.report == found.report
     figure = found.plot(file=tmp_path / "found.svg")
@@ -332,7 +332,7 @@ def test_a_design_is_saved_drawn_and_interrupted(tmp_path: Path) -> None:
         if done == 1:
             raise KeyboardInterrupt
 
-    with pytest.raises(cf.analysis.TaskInterrupted) as caught:
+    with pytest.raises(TaskInterrupted) as caught:
         design(balanced_arm(), {"r": [0.1, 1.5]}, POSES, minimise="mean(tau.arm^2)", progress=stop)
     assert len(caught.value.result) == 1
     assert calls[-1] == (1, 2)

@@ -119,7 +119,12 @@ class Study:
             known[name] = Varied(np.asarray(values[k]), np.eye(n)[k])
         for name, (array, place) in places.items():
             column = result[array].reshape(rows, -1)[:, place]
-            known[name] = Varied(column, found[array].reshape(rows, -1, n)[:, place])
+            slopes = found[array].reshape(rows, -1, n)[:, place]
+            if np.isnan(slopes).any():
+                remedy = "name as many drives, or targets, as there are freedoms"
+                message = f"{name} is not determined by the equations of {self.name}"
+                raise no_derivative(message, result.mechanism.file, remedy)
+            known[name] = Varied(column, slopes)
         return known
 
     def _changes(self, result: Result, values: Array, arrays: Collection[str]) -> dict[str, Array]:

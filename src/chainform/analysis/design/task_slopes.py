@@ -3,6 +3,7 @@
 kinematics, inverse_dynamics   states follow from the motion, forces from their balance
 statics                        the same at rest
 equilibria                     states and forces together, where the balance vanishes
+inverse_kinematics             poses, from frames that stay at their targets
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.design.graph_slopes import Changes, GraphSlopes, with_parameters
+from chainform.analysis.design.pose_slopes import pose_changes
 from chainform.analysis.design.state_slopes import (
     StateChanges,
     StateSlopes,
@@ -27,8 +29,10 @@ from chainform.analysis.design.state_slopes import (
 from chainform.analysis.motions.motion_kinematics import with_points
 from chainform.analysis.motions.motion_loads import integral
 from chainform.analysis.motions.motion_sources import law_graph, motions_in
+from chainform.analysis.poses.pose_targets import pose_targets
 from chainform.analysis.results.result import Result
-from chainform.formulations import is_bound
+from chainform.formulations import coordinate_of, is_bound
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
@@ -93,6 +97,7 @@ REFUSED = {
     "inverse_dynamics": ("without",),
     "statics": ("without",),
     "equilibria": ("stops", "contacts", "signals"),
+    "inverse_kinematics": (),
 }
 """Arguments with which a task has no exact derivatives, by task."""
 
@@ -132,7 +137,8 @@ class _Point:
         elif unknown and all(name in result.arrays for name in unknown):
             point["force"] = np.stack([result[name] for name in unknown], axis=1)
         time = float(self.slopes.arguments.get("time", 0.0))
-        point["t"] = result["t"][:, None] if result.rows == "t" else np.full((self.m, 1), time)
+        is_timed = "t" in result.arrays
+        point["t"] = result["t"][:, None] if is_timed else np.full((self.m, 1), time)
         point = {name: array for name, array in point.items() if sizes[name]}
         return self.slopes.equations.columns(point, self.values)
 
@@ -142,8 +148,8 @@ class _Point:
     def changes(self) -> tuple[StateChanges, dict[str, tuple[Array, Array]]]:
         """Derivatives of states, and of forces with how far they are open."""
         if self._cached is None:
-            equilibria = self.slopes.task == "equilibria"
-            self._cached = self._at_equilibria() if equilibria else self._along()
+            ways = {"equilibria": self._at_equilibria, "inverse_kinematics": self._at_targets}
+            self._cached = ways.get(self.slopes.task, self._along)()
         return self._cached
 
     def _along(self) -> tuple[StateChanges, dict[str, tuple[Array, Array]]]:
@@ -223,6 +229,24 @@ class _Point:
         }
         return StateChanges(found[:, :nv], still, still), forces
 
+    def _at_targets(self) -> tuple[StateChanges, dict[str, tuple[Array, Array]]]:
+        """Return how poses change whose frames stay at targets; these have no forces."""
+        slopes, mechanism = self.slopes, self.slopes.mechanism
+        given, times = slopes.arguments["targets"], slopes.arguments.get("t")
+        named = [n for n in slopes.names if re.search(rf"\b{re.escape(n)}\b", str(given))]
+        if named:
+            raise no_derivative(f"a target names {named[0]}", mechanism.file)
+        if not self.result["reached"].all():
+            raise no_derivative("not all targets are reached", mechanism.file)
+        choice = argument("redundancy", slopes.arguments.get("redundancy"))
+        held = choice if choice.is_table else choice.holding(None)
+        wanted = pose_targets(self.result.mechanism, argument("targets", given), times, held)
+        places = [coordinate_of(mechanism, rate) for rate in range(self.nv)]
+        rates = [places.index(place) for place, _ in wanted.held]
+        change = pose_changes(slopes.equations, self.columns, wanted.rows, rates, slopes.quantity)
+        open_rates = np.full_like(change, np.nan)
+        return StateChanges(change, open_rates, open_rates), {}
+
     # --- arrays ---------------------------------------------------------------------------
 
     def array(self, name: str) -> Array:
@@ -231,7 +255,7 @@ class _Point:
         if name in (self.result.rows, "t"):
             return np.zeros((*shape, self.n))
         head, _, frame = name.removesuffix(")").partition("(")
-        if name in ("q", "qd", "qdd"):
+        if name == "q" or (name in ("qd", "qdd") and self.slopes.task != "inverse_kinematics"):
             found = getattr(self.changes[0], name)
             return coordinate_changes(self.slopes.mechanism, found) if name == "q" else found
         if head in FRAME and frame and self.slopes.task == "kinematics":
@@ -254,7 +278,10 @@ class _Point:
         raise no_derivative(f"{name} of {self.slopes.task} is not differentiated")
 
     def _force(self, name: str) -> Array | None:
-        """Return the derivative of forces that are found; None for what is none."""
+        """Return the derivative of forces that are found; None for what is none.
+
+        Those that the balance does not determine have none, NaN.
+        """
         unknowns = self.slopes.mechanism.unknowns
         loops = sum(loop.equations for loop in self.slopes.mechanism.loops)
         groups: dict[str, tuple[str, Any]] = {
@@ -265,17 +292,17 @@ class _Point:
             "sigma": ("sigma", slice(0, loops)),
             **{own: ("force", k) for k, own in enumerate(unknowns)},
         }
-        if name not in groups:
+        if name not in groups or groups[name][0] not in self.changes[1]:
             return None
         group, where = groups[name]
         change, loose = self.changes[1][group]
-        if np.any(loose[:, where] > OPEN) or self.result.facts.get("kind") == "least squares":
+        if self.result.facts.get("kind") == "least squares":
             raise no_derivative(
-                f"{name} is not determined by the balance of forces",
+                f"{name} does not hold the balance of forces",
                 self.slopes.mechanism.file,
                 "name as many drives as there are freedoms",
             )
-        return change[:, where]
+        return np.where(loose[..., None] > OPEN, np.nan, change)[:, where]
 
     def _power(self) -> Array:
         tau = self._force("tau")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         inverse_kinematics,
         kinematics,
         linearise,
+        sensitivities,
         statics,
         workspace,
     )
@@ -65,6 +66,7 @@ __all__ = [
     "read",
     "read_expressions",
     "report",
+    "sensitivities",
     "simulate",
     "statics",
     "verify",

@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from chainform.analysis.poses.workspace_points import workspace
     from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
     from chainform.analysis.results.result import Result, load_result
-    from chainform.analysis.tasks import TASKS, Task, analyse, arguments_of
-    from chainform.analysis.variations.smooth_motion import transitions_along
+    from chainform.analysis.tasks import OF_MOTIONS, TASKS, Task, analyse, arguments_of
+    from chainform.analysis.variations.motion_variations import MotionVariations
+    from chainform.analysis.variations.refinement import transitions_along
+    from chainform.analysis.variations.sensitivities import sensitivities
+    from chainform.analysis.variations.start import StartDeviations
     from chainform.analysis.variations.transitions import Transitions
     from chainform.analysis.variations.variational_equations import VariationalEquations
 
@@ -59,11 +62,14 @@ __all__ = [
     "Linearisation",
     "MotionOptions",
     "MotionSource",
+    "MotionVariations",
+    "OF_MOTIONS",
     "Observer",
     "PrescribedMotion",
     "Progress",
     "Result",
     "TASKS",
+    "StartDeviations",
     "StateOptions",
     "StaticOptions",
     "Task",
@@ -92,6 +98,7 @@ __all__ = [
     "load_result",
     "motion_of",
     "rounding_at",
+    "sensitivities",
     "statics",
     "table_of_file",
     "transitions_along",

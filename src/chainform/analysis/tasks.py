@@ -25,15 +25,22 @@ from chainform.analysis.design.design import design
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
 from chainform.analysis.studies import STUDIES, arguments_in, words_of
+from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
 from chainform.readers import Source, bytes_of, table_from_text, text_of
-from chainform.simulation import origin_of
+from chainform.simulation import origin_of, scenario_of
 
-TASKS: Mapping[str, Callable[..., Result]] = {**STUDIES, "design": design}
+TASKS: Mapping[str, Callable[..., Result]] = {
+    **STUDIES,
+    "sensitivities": sensitivities,
+    "design": design,
+}
 """The function of each task."""
+OF_MOTIONS = ("sensitivities",)
+"""Tasks that take all that `simulate` does; the mechanism of one may be a scenario."""
 WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(task).parameters)
 """Tasks that tell how far they have come."""
 SYNTAXES = {".toml": "toml", ".json": "json"}
@@ -92,10 +99,16 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
     name = table.required("task", remedy).choice(tuple(TASKS), "task", remedy)
     words = arguments_of(name)
     given = table.table((*COMMON, *words))
-    found = table["mechanism"].value
-    if not isinstance(found, Mechanism):
+    found, scenario = table["mechanism"].value, None
+    if name in OF_MOTIONS and isinstance(found, str) and (folder / found).is_file():
+        scenario = scenario_of(folder / found)
+    if scenario is not None:
+        found = scenario.mechanism
+    elif not isinstance(found, Mechanism):
         found = origin_of(table, source, folder, None).mechanism
     values = arguments_in(name, TASKS[name], given, folder)
+    if scenario is not None:
+        values = scenario.options(values)
     return Task(name, found, values, source.file)
 
 

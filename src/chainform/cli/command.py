@@ -29,6 +29,7 @@ SUMMARIES = {
     "statics": "find drives or forces that hold a pose",
     "equilibria": "find the poses in which a mechanism rests",
     "equilibrium-path": "follow an equilibrium along a parameter",
+    "sensitivities": "find the derivatives of a motion by parameters and its start",
     "design": "find values of parameters that a study makes best",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
@@ -56,7 +57,7 @@ SUMMARIES = {
 FAMILIES = {
     "analyse": (
         *("analyse", "kinematics", "workspace", "inverse-kinematics", "inverse-dynamics"),
-        *("statics", "equilibria", "equilibrium-path", "design"),
+        *("statics", "equilibria", "equilibrium-path", "sensitivities", "design"),
     ),
     "derivation": ("derive", "bind", "reduce"),
     "history": ("models", "log", "diff", "tag", "revert"),

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, Stages, gauss
-from chainform.analysis.variations.smooth_motion import MotionVariations, Pairs, Refinement
+from chainform.analysis.variations.motion_variations import MotionVariations
+from chainform.analysis.variations.refinement import Refinement
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variation_graph import MOTION, VALUE
 
@@ -105,14 +106,17 @@ def adjoint_gradient(
     """
     end, work = end_slopes(motion), Refinement(motion, tolerance, start, has_parameters=False)
     pairs, reached = work.pairs()
-    for _ in range(work.rounds):
+    while True:
         path = work.result(pairs, reached)
         costates = _costates(path, end.by_state)
         firsts = work.sequence(pairs).firsts
         ends = (costates[firsts + 2], costates[firsts + 1])
         whole = _weighted(motion, pairs.a, pairs.b, ends[0])
         halves = _weighted(
-            motion, np.append(pairs.a, pairs.m), np.append(pairs.m, pairs.b), np.append(*ends[::-1], axis=0)
+            motion,
+            np.append(pairs.a, pairs.m),
+            np.append(pairs.m, pairs.b),
+            np.append(*ends[::-1], axis=0),
         )
         k = len(pairs)
         parts = halves[:k] + halves[k:]
@@ -130,7 +134,6 @@ def adjoint_gradient(
             slopes[len(slopes) - len(total) :] += total
             return Gradient(value, slopes, costates, path, reached)
         pairs = work.cut(pairs, share, error)
-    raise work.unreached(pairs, share, error)
 
 
 def _costates(path: Transitions, last: Array) -> Array:

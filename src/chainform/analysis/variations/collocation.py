@@ -70,7 +70,7 @@ class Stages:
         turned: Array = np.einsum("kij,kjxy->kixjy", self.ha, self.C)
         turned = turned.reshape(k, s * nv, s * nv)
         turned[:, np.arange(s * nv), np.arange(s * nv)] += 1.0
-        inverse: Array = np.linalg.inv(turned)
+        inverse = np.asarray(np.linalg.inv(turned), dtype=np.float64)
         base = (inverse @ base.reshape(k, s * nv, 2 * nv)).reshape(base.shape)
         inverse = inverse.reshape(k, s, nv, s, nv)
         share: Array = np.einsum("kixly,klj->kixjy", inverse, self.twice)
@@ -101,7 +101,8 @@ class Stages:
         """How z at the end follows from u' at the nodes, (k, n, s d)."""
         k, s, d, nv, b = self.k, self.s, self.d, self.nv, gauss().b
         E = np.zeros((k, self.n, s, d))
-        places, h = np.arange(d), self.h
+        places: NDArray[np.intp] = np.arange(int(d))
+        h = self.h
         E[:, nv + places, :, places] = h[:, None] * b
         rates = np.arange(nv)
         E[:, rates, :, rates] = (h * h)[:, None] * (b @ gauss().a)
@@ -139,4 +140,4 @@ class Stages:
         """Return the weights of B at the nodes, (k, s, d), given those of z at the ends, (k, n)."""
         right = np.swapaxes(self.E, 1, 2) @ costates[..., None]
         found = np.linalg.solve(np.swapaxes(self.K, 1, 2), right)
-        return found.reshape(self.k, self.s, self.d)
+        return np.asarray(found, dtype=np.float64).reshape(self.k, self.s, self.d)

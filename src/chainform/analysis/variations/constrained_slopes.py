@@ -58,8 +58,8 @@ class RowSolver:
             k, factors = part.which, self.factors[part.which]
             start = part.inverse @ (factors * c[k])
             free_t = np.swapaxes(part.free, 1, 2)
-            y = np.linalg.solve(part.inertia, free_t @ (b[k] - self.M[k] @ start))
-            qdd[k] = start + part.free @ y
+            right = free_t @ (b[k] - self.M[k] @ start)
+            qdd[k] = start + part.free @ np.asarray(np.linalg.solve(part.inertia, right))
             s[k] = factors * (np.swapaxes(part.inverse, 1, 2) @ (self.M[k] @ qdd[k] - b[k]))
         return qdd, s
 

@@ -209,15 +209,14 @@ class Jumps:
         M = self.graph.slopes(inputs, SOLVED, BLOW)["qdd"]
         J = last[m : 2 * m, n : 2 * n]
         bound = struck & (np.abs(J).max(axis=1, initial=0.0) > 0)
-        for _ in range(2):
-            solver = RowSolver(M, (J * bound[:, None])[None])
-            again, found = solver.solve(np.zeros((1, n, 1)), (bound * (J @ w))[None, :, None])
-            impulses = found[0, :, 0]
-            # What was closed before and has no impulse is not held.
-            bound[self.counts.always :] &= (
-                np.abs(impulses[self.counts.always :]) > MOVING * np.abs(impulses).max()
-            )
-        is_same = np.abs(again[0, :, 0] - w).max() <= SAME * np.abs(w).max()
+        solver, again, impulses = _impulses(M, J * bound[:, None], w)
+        # What was closed before and has no impulse is not held.
+        is_pushed = np.abs(impulses) > MOVING * np.abs(impulses).max()
+        is_pushed[: self.counts.always] = True
+        if not np.array_equal(bound, bound & is_pushed):
+            bound &= is_pushed
+            solver, again, impulses = _impulses(M, J * bound[:, None], w)
+        is_same = np.abs(again - w).max() <= SAME * np.abs(w).max()
         values = self._speeds(change)
         after = bound * (values[1] + E * values[0])
         if not is_same or np.abs(after).max() > SAME * (1.0 + np.abs(values[0]).max()):
@@ -261,6 +260,13 @@ class Jumps:
         mechanism = self.equations.mechanism
         where = f"t = {change.t:.9g} s: {message}"
         return RunError(where, file=mechanism.file, element=element, remedy=remedy)
+
+
+def _impulses(M: Array, J: Array, w: Array) -> tuple[RowSolver, Array, Array]:
+    """Return what solves M w = J^T P, J w as given; w again, and P."""
+    solver = RowSolver(M, J[None])
+    again, impulses = solver.solve(np.zeros((1, len(w), 1)), (J @ w)[None, :, None])
+    return solver, again[0, :, 0], impulses[0, :, 0]
 
 
 BEGIN = "begin before it, or with the rates after it"

@@ -6,8 +6,9 @@ J_h, J   rows of loops and constraints that bind positions; those that bind rate
 
     J_h xi = -g_p dp,    J v = -(f_q xi + f_p dp)
 
-What is closed at the start stays so, contacts too. What a table q0 or qd0 names, what `fixed` names and what the derivatives are taken by stays as it
-is given; the others follow by the least change, as when a motion begins (equations/assembly.py).
+What is closed at the start stays so, contacts too. What a table q0 or qd0 names, what `fixed` names
+and what the derivatives are taken by stays as it is given; the others follow by the least change,
+as when a motion begins (equations/assembly.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
-from chainform.analysis.variations.smooth_motion import MotionVariations
+from chainform.analysis.variations.motion_variations import MotionVariations
 from chainform.analysis.variations.variation_graph import INSTANT
 from chainform.errors import RunError
 from chainform.given import argument, listed
@@ -33,7 +34,7 @@ CLOSED = 1e-9
 """A start that was moved by less (m, rad) was closed."""
 
 
-class Start:
+class StartDeviations:
     """The start of a motion, and the deviations with which it begins.
 
     `names` are the entries of z by which derivatives are taken: those given, or independent ones.
@@ -74,15 +75,26 @@ class Start:
         found = self.positions[self.held][:, : self.nv]
         return np.abs(found).max(axis=1, initial=0.0) > 0
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entries of z at the start: q0.elbow, qd0.elbow, x0.current."""
+        rates, names = self.mechanism.rates, self.equations.names
+        # The integral of an objective begins with zero.
+        last = self.n - (self.equations.objective.integral is not None)
+        more = [f"x0.{name}" for name in names[2 * self.nv : last]]
+        return (*(f"q0.{n}" for n in rates), *(f"qd0.{n}" for n in rates), *more)
+
     def _names(self, initial: Sequence[str] | None) -> tuple[str, ...]:
         """Return the entries of z by which derivatives are taken."""
-        # The integral of an objective begins with zero.
-        every = self.equations.names[: self.n - (self.equations.objective.integral is not None)]
+        every = self.labels
         if initial is not None:
-            texts = argument("initial", initial).texts('write initial=["elbow", "der(elbow)"]')
-            for name in texts:
-                argument("initial", name).choice(every, "state")
-            return tuple(dict.fromkeys(texts))
+            found: list[str] = []
+            for name in argument("initial", initial).texts('write initial=["q0.elbow", "qd0"]'):
+                group = [label for label in every if label.partition(".")[0] == name]
+                if not group:
+                    group = [argument("initial", name).choice(every, "start value")]
+                found += group
+            return tuple(dict.fromkeys(found))
         if not self.held.any():
             return every
         chosen = independent_coordinates(
@@ -95,7 +107,7 @@ class Start:
 
     def deviations(self) -> Array:
         """Return z at the start by `names`, then by parameters, (n, their number)."""
-        places = [self.equations.names.index(name) for name in self.names]
+        places = [self.labels.index(name) for name in self.names]
         p = len(self.equations.parameters)
         Z = np.zeros((self.n, len(places) + p))
         Z[places, np.arange(len(places))] = 1.0
@@ -155,7 +167,7 @@ class Start:
         return named
 
     def _bound(self, chosen: Sequence[int], first: int, column: int) -> RunError:
-        names = [self.equations.names[k + first * self.nv] for k in chosen]
+        names = [self.labels[k + first * self.nv] for k in chosen]
         what = [*self.names, *self.equations.parameters][column]
         return RunError(
             f"the start cannot change with {what} alone: loops, constraints or closed contacts "

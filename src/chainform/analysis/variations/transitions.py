@@ -84,6 +84,6 @@ class Transitions(Displayed):
             result = transition @ result
         return result
 
-    def at(self, times: Sequence[float]) -> list[int]:
-        """Return which of the times are nearest to some times, those after events."""
-        return [int(np.searchsorted(self.times, t, side="right")) - 1 for t in times]
+    def at(self, times: Sequence[float] | Array) -> NDArray[np.intp]:
+        """Return the last of the times before or at some times, those after events."""
+        return np.searchsorted(self.times, np.asarray(times), side="right") - 1

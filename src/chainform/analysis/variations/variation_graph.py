@@ -41,9 +41,9 @@ SOLVED = ("qdd", "sigma")
 class VariationGraph:
     """The equations of one system with their derivatives, for any values of its parameters.
 
-    `rows` are those of constraints, `nx` further states, with that of the objective. The output `seams` has arguments of signs
-    and absolute values: where one is zero, the equations are not smooth. `source` is what it was
-    made of: its identity is the key in the cache.
+    `rows` are those of constraints, `nx` further states, with that of the objective. The
+    output `seams` has arguments of signs and absolute values: where one is zero, the equations are
+    not smooth. `source` is what it was made of: its identity is the key in the cache.
     """
 
     program: Program
@@ -169,7 +169,12 @@ def _made(system: System, objective: Objective, source: object) -> VariationGrap
     texts += [weighted_by(MOTION)] if slope in texts else []
     graph = with_derivatives(graph, texts, equations.mechanism)
     lengths = {"q": equations.nq, "qd": nv, "x": equations.nx, "tau": nv, "t": 1, "u": equations.nu}
-    lengths |= {"weights": len(motion), "qdd": nv, "sigma": rows, "force": system.machine.layout.length("modes")}
+    lengths |= {
+        "weights": len(motion),
+        "qdd": nv,
+        "sigma": rows,
+        "force": system.machine.layout.length("modes"),
+    }
     program = Program(graph, lengths=lengths, threads=1)
     return VariationGraph(program, nv, nx, equations.nx, rows, equations.parameters, source)
 

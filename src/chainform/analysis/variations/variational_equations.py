@@ -196,8 +196,7 @@ class VariationalEquations:
             inputs = {**inputs, "qdd": found[:, :n], "sigma": found[:, n:]}
             solved = self.graph.slopes(inputs, SOLVED)
             qdd, s = (
-                np.einsum("me,mek->mk", weights[:, n:], solved[word][:, n + m :])
-                for word in SOLVED
+                np.einsum("me,mek->mk", weights[:, n:], solved[word][:, n + m :]) for word in SOLVED
             )
             # The equations for qdd and s, transposed.
             a, e = solver.solve((weights[:, :n] + qdd)[..., None], -(s * mask)[..., None])
@@ -290,7 +289,7 @@ def _refuse_breaks(system: System, parameters: Sequence[str]) -> None:
     laws = (*mechanism.forces, *efforts.laws, *(efforts.signals.laws if efforts.signals else ()))
     for law in laws:
         for time in law.numbers:
-            named = [] if isinstance(time, Fraction) else symbols_of(time)
+            named = frozenset[str]() if isinstance(time, Fraction) else symbols_of(time)
             for name in parameters:
                 if name in named:
                     raise RunError(

@@ -13,7 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from chainform.analysis import TASKS, Result, Task, TaskInterrupted, arguments_of
+from chainform.analysis import (
+    OF_MOTIONS,
+    TASKS,
+    Result,
+    Task,
+    TaskInterrupted,
+    arguments_of,
+)
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.motion_options import json_of, option_errors
@@ -36,6 +43,7 @@ from chainform.errors import Error, ReadError
 from chainform.given import Given
 from chainform.mechanism import Reader
 from chainform.pipeline import derive
+from chainform.simulation import scenario_of
 
 HELP = {
     "motion": "crank=6*t, or a table of laws, pieces, numbers; a CSV file, that of a run or result",
@@ -73,7 +81,20 @@ HELP = {
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
     "seed": "of random numbers",
-    "parameters": 'bounds by name: {"l": [0.2, 0.6]}',
+    "parameters": "names or patterns: m_2,g,k_*",
+    "initial": "values of the start: q0.crank,qd0.crank, or q0,qd0 (default: all, or independent)",
+    "objective": 'a law at the end: x^2; or {"integral": "der(x)^2"}',
+    "mode": "forward or adjoint (default with an objective and no outputs)",
+    "qd0": "rates to begin with",
+    "x0": "states of actuators to begin with",
+    "t": "the end of the motion, or start and end: 0,2; s",
+    "t_eval": "times of output, s",
+    "rtol": "the relative tolerance of the motion",
+    "sensitivities method": "the solver of the motion: verner65 (default), dopri853",
+    "sensitivities tolerance": "the error of the derivatives, against the largest of their kind",
+    "sensitivities q0": "the pose at the start: crank=0.4, or a list",
+    "sensitivities forces": "efforts by joints: crank=2*sin(t)",
+    "design parameters": 'bounds by name: {"l": [0.2, 0.6]}',
     "study": 'a task or a motion: {"task": "statics", "q": {"arm": [0, 1]}}',
     "minimise": "an expression of one number: 'max(abs(tau.arm))'",
     "goals": 'values of expressions: {"last(q.arm)": 0.5}',
@@ -95,8 +116,12 @@ def add_task_options(task: str, parser: ArgumentParser) -> None:
     group = parser.add_argument_group("arguments of the task", "each is JSON, or plain text")
     for name in arguments_of(task):
         option = f"--{name.replace('_', '-')}"
-        group.add_argument(option, dest=f"task_{name}", metavar="VALUE", help=HELP.get(name))
+        group.add_argument(option, dest=f"task_{name}", metavar="VALUE", help=_help(task, name))
     _add_results(parser)
+
+
+def _help(task: str, name: str) -> str | None:
+    return HELP.get(f"{task} {name}", HELP.get(name))
 
 
 def _add_results(parser: ArgumentParser) -> None:
@@ -123,7 +148,7 @@ def run_task(task: str, args: Namespace) -> Report:
     """Carry out one task with the options of the command line."""
     values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
     given = {name: _value(name, text) for name, text in values.items() if text is not None}
-    mechanism = read_chosen(args)
+    mechanism = args.file if task in OF_MOTIONS and _is_scenario(args.file) else read_chosen(args)
     with option_errors(values, {"t": "times"}):
         if values.get("times", "") is None and isinstance(given.get("motion"), dict):
             _refuse_no_times(given["motion"])
@@ -131,9 +156,16 @@ def run_task(task: str, args: Namespace) -> Report:
 
 
 LAWS = ("motion", "forces", "signals")
-NUMBERS = ("q", "q0", "start", "held", "values", "span")
-NAMES = ("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops")
+NUMBERS = ("q", "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span")
+NAMES = (
+    *("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops"),
+    *("parameters", "initial"),
+)
 """Options that take laws or numbers by name, lists of numbers, and names with commas."""
+
+
+def _is_scenario(file: str) -> bool:
+    return Path(file).is_file() and scenario_of(file) is not None
 
 
 def _value(name: str, text: str) -> Any:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, Stages, gauss
-from chainform.analysis.variations.jumps import EventVariation, Jumps
+from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.motion_variations import AWAY, MotionVariations
 from chainform.analysis.variations.transitions import Transitions
-from chainform.analysis.variations.variation_graph import SEAMS
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.errors import RunError
 from chainform.simulation import Run
@@ -27,20 +27,12 @@ ROUNDS = 16
 """How often intervals are cut in two,"""
 MOST = 200_000
 """and how many there may be."""
-STEPS = 6
-"""Steps of the integration for an interval, to begin with."""
 FLOOR = 1e-11
 """The least tolerance by default."""
+SEEN, SLACK = 1e-4, 100.0
+"""The share of the rates that may lack where accelerations are added up, and that of rtol."""
 LEAST = 1e-9
 """Deviations of one kind that are smaller, against the others, are measured as if they were so."""
-AWAY = 1e-9
-"""How far (as a share of the motion) the equations are compared on both sides of a seam."""
-JUMP = 1e-5
-"""The share of the accelerations that is a jump."""
-SAMPLES = 8
-"""At how many times in an interval the arguments of signs are looked at."""
-ROOTS = 40
-"""The most steps to the zero of such an argument."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +65,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence:
+class _Steps:
     """Halves of pairs and events between them, in the order of their times."""
 
     edges: Array
@@ -82,130 +74,6 @@ class Sequence:
     firsts: NDArray[np.intp]
     """Where each pair begins among the edges."""
 
-
-class MotionVariations:
-    """One motion of a system, and its transitions.
-
-    The state at the start may be given as in `System.run`. There is an edge at each of `times`.
-    """
-
-    def __init__(
-        self,
-        equations: VariationalEquations,
-        q0: Any = None,
-        qd0: Any = None,
-        x0: Any = None,
-        *,
-        times: Sequence[float] | Array = (),
-    ) -> None:
-        self.equations, self.state = equations, (q0, qd0, x0)
-        self.start = equations.system.start(q0, qd0, x0)
-        motion = equations.system.motion(self.start, np.zeros(0))
-        self.steps, changes = motion.integrator.statistics.steps, motion.changes
-        self.first, self.last = self.start.t, motion.integrator.t
-        self.ending = motion.ending
-        self.changes = [c for c in changes if self.first <= c.t <= self.last]
-        jumps = Jumps(equations)
-        found = [jumps.over(change) for change in self.changes]
-        self.jumps = [matrix for matrix, _ in found]
-        self.met = [met for _, met in found]
-        breaks = [*equations.system.conditions.efforts.breaks, *times, self.first, self.last]
-        breaks += [change.t for change in self.changes]
-        self.marks = np.unique([t for t in breaks if self.first <= t <= self.last])
-        for root in self._seams():
-            # Several arguments may have the same zero, up to rounding.
-            if np.abs(self.marks - root).min() > AWAY * (self.last - self.first):
-                self.marks = np.union1d(self.marks, root)
-
-    @property
-    def rtol(self) -> float:
-        """The tolerance of the motion."""
-        return self.equations.system.problem.settings.rtol
-
-    def edges(self) -> Array:
-        """Return edges of intervals: some steps of the motion for each."""
-        marks, steps = self.marks, self.steps
-        share = np.diff(marks) / (marks[-1] - marks[0])
-        counts = np.maximum(1, np.ceil(steps * share / STEPS)).astype(np.intp)
-        places = np.concatenate([k + np.arange(n) / n for k, n in enumerate(counts.tolist())])
-        return np.append(np.interp(places, np.arange(len(marks)), marks), marks[-1])
-
-    # --- seams ------------------------------------------------------------------------------
-
-    def _seams(self) -> Array:
-        """Return the times at which arguments of signs and absolute values go through zero.
-
-        RunError where the accelerations jump there.
-        """
-        if not self.equations.graph.has(SEAMS):
-            return np.zeros(0)
-        edges, aside = self.edges(), AWAY * (self.last - self.first)
-        lengths = np.diff(edges)[:, None]
-        t = (edges[:-1, None] + lengths * (np.arange(SAMPLES) + 0.5) / SAMPLES).ravel()
-        t = np.unique(np.concatenate([t, self.marks[:-1] + aside, self.marks[1:] - aside]))
-        values = self._arguments(t)
-        stretch = np.searchsorted(self.marks, t)
-        crossed = (values[:-1] * values[1:] < 0) & (stretch[:-1] == stretch[1:])[:, None]
-        places, columns = np.nonzero(crossed)
-        if not len(places):
-            return np.zeros(0)
-        roots = self._roots(t[places], t[places + 1], columns)
-        for root in roots:
-            self._check_jump(float(root), aside)
-        return roots
-
-    def _arguments(self, t: Array) -> Array:
-        return self.equations.seams(t, *self.states(t))
-
-    def _roots(self, a: Array, b: Array, columns: NDArray[np.intp]) -> Array:
-        """Return zeros of arguments between times, by bisection until nothing is left between."""
-        each = np.arange(len(a))
-        low = self._at(a, columns)
-        for _ in range(ROOTS):
-            middle = (a + b) / 2
-            found = self._at(middle, columns)
-            is_low = found * low > 0
-            a, b = np.where(is_low, middle, a), np.where(is_low, b, middle)
-            low[each[is_low]] = found[is_low]
-        return (a + b) / 2
-
-    def _at(self, t: Array, columns: NDArray[np.intp]) -> Array:
-        """Return some of the arguments, one at each of some times in any order."""
-        every, places = np.unique(t, return_inverse=True)
-        return self._arguments(every)[places, columns]
-
-    def _check_jump(self, t: float, aside: float) -> None:
-        sides = np.array([t - aside, t + aside])
-        rates = self.equations.rates(sides, *self.states(sides))
-        if np.abs(rates[1] - rates[0]).max() > JUMP * (1.0 + np.abs(rates).max()):
-            raise RunError(
-                f"a law jumps at t = {t:.9g} s, where the argument of a sign goes through zero",
-                file=self.equations.mechanism.file,
-                element="sensitivities",
-                remedy="write a smooth law, as tanh(x/0.01) for sign(x), or friction of the joint",
-            )
-
-    # --- transitions ------------------------------------------------------------------------
-
-    def transitions(
-        self, start: Array | None = None, tolerance: float | None = None
-    ) -> Transitions:
-        """Return the transitions along the motion.
-
-        The error is that of deviations whose values at the start are `start` (n, columns), the last
-        ones by parameters; by default unit deviations, and those by parameters.
-        """
-        return Refinement(self, tolerance, start).refined()
-
-    def states(self, t: Array) -> tuple[Array, Array]:
-        """Return states of the motion at times, (m, size), and what enters with them, (m, k)."""
-        system, equations = self.equations.system, self.equations.system.machine.equations
-        rows, layout = system.motion(self.start, t).result()[1], system.machine.layout
-        y, given = rows[:, : equations.size], rows[:, equations.size :]
-        if not given.shape[1]:
-            held = layout.fresh()[layout.place("tau") : layout.place("slack")]
-            given = np.broadcast_to(held, (len(t), len(held)))
-        return y, given
 
 def transitions_along(
     equations: VariationalEquations,
@@ -223,7 +91,8 @@ def transitions_along(
     are `start` (n, n + p), by default unit deviations and those by parameters.
     """
     motion = MotionVariations(equations, q0, qd0, x0, times=times)
-    return equations.system.run(q0, qd0, x0), motion.transitions(start, tolerance)
+    path = Refinement(motion, tolerance, start).refined()
+    return equations.system.run(q0, qd0, x0), path
 
 
 class Refinement:
@@ -231,8 +100,6 @@ class Refinement:
 
     Without parameters it is that of unit deviations at the start.
     """
-
-    rounds = ROUNDS
 
     def __init__(
         self,
@@ -246,7 +113,7 @@ class Refinement:
         self.goal = max(10.0 * motion.rtol, FLOOR) if tolerance is None else tolerance
         n, p = len(equations.names), len(equations.parameters) if has_parameters else 0
         self.start, self.width = np.eye(n, n + p) if start is None else start, n + p
-        self.has_parameters = has_parameters
+        self.has_parameters, self.rounds = has_parameters, 0
         nv, last = equations.graph.nv, equations.objective.integral is not None
         self.groups = np.repeat([0, 1, 2, 3], [nv, nv, n - 2 * nv - last, last])
 
@@ -258,18 +125,49 @@ class Refinement:
         """Return as many intervals as are needed, and the error."""
         edges = self.motion.edges()
         pairs = self._first(edges[:-1], edges[1:])
-        for _ in range(ROUNDS):
+        while True:
             errors, reached = self._errors(pairs)
-            if reached <= self.goal:
+            if reached > self.goal or not np.isfinite(reached):
+                pairs = self.cut(pairs, errors, reached)
+                continue
+            missed = self._missed(pairs)
+            if not missed.any():
                 return pairs, reached
-            pairs = self.cut(pairs, errors, reached)
-        raise self.unreached(pairs, errors, reached)
+            pairs = self._divided(pairs, missed, reached)
+
+    def _missed(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Return the pairs that miss something of the motion, as a short push between their nodes.
+
+        There the accelerations at the nodes do not give the change of the rates.
+        """
+        a, b = np.append(pairs.a, pairs.m), np.append(pairs.m, pairs.b)
+        h, nodes = b - a, a[:, None] + (b - a)[:, None] * gauss().c
+        # Events lie at the ends.
+        aside = np.minimum(AWAY * (self.motion.last - self.motion.first), AWAY * 1e3 * h)
+        t, places = np.unique(np.column_stack([nodes, a + aside, b - aside]), return_inverse=True)
+        y, given = self.motion.states(t)
+        equations, nv = self.equations.system.machine.equations, self.equations.graph.nv
+        v = y[:, equations.nq : equations.nq + nv]
+        qdd = self.equations.rates(t, y, given)[:, nv : 2 * nv]
+        where = places.reshape(len(a), -1)
+        change = v[where[:, -1]] - v[where[:, -2]]
+        made = h[:, None] * np.einsum("i,kix->kx", gauss().b, qdd[where[:, :-2]])
+        sizes = np.abs(v).max(axis=0)
+        sizes = np.maximum(sizes, SEEN * sizes.max(initial=0.0))
+        limit = max(SEEN, SLACK * self.motion.rtol) * np.where(sizes > 0, sizes, 1.0)
+        is_missed = np.any(np.abs(change - made) > limit, axis=1).reshape(2, len(pairs))
+        return np.asarray(is_missed.any(axis=0), dtype=np.bool_)
 
     def cut(self, pairs: Pairs, errors: Array, reached: float) -> Pairs:
         """Return pairs with those cut in two that have too large a share of the error."""
         wide = errors > errors.sum() * self.goal / (2 * len(errors) * reached)
-        if 2 * wide.sum() + len(errors) > MOST:
-            raise self.unreached(pairs, errors, reached)
+        return self._divided(pairs, wide, reached)
+
+    def _divided(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> Pairs:
+        self.rounds += 1
+        # Also where nothing can be said of the error, as where deviations are no numbers.
+        if self.rounds > ROUNDS or 2 * wide.sum() + len(pairs) > MOST or not wide.any():
+            raise self.unreached(pairs, wide, reached)
         return Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
 
     def _first(self, a: Array, b: Array) -> Pairs:
@@ -296,7 +194,20 @@ class Refinement:
         stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
         return stages.results(F[where][..., n:])
 
-    def sequence(self, pairs: Pairs) -> Sequence:
+    def deviations_at(self, path: Transitions, times: Array) -> Array:
+        """Return deviations at times, (m, n, columns); at the time of an event those after it."""
+        n, Z = len(self.equations.names), path.forward(self.start)
+        places = path.at(times)
+        begun = path.times[places]
+        inside = times > begun
+        found = Z[places]
+        if np.any(inside):
+            results = self._solved(begun[inside], times[inside])
+            found[inside] = results[..., :n] @ found[inside]
+            found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
+        return found
+
+    def sequence(self, pairs: Pairs) -> _Steps:
         """Return halves and events in the order of their times."""
         edges, results, firsts = [float(pairs.a[0])], list[Array](), list[int]()
         waiting = list(zip(self.motion.changes, self.motion.jumps, strict=True))
@@ -310,7 +221,7 @@ class Refinement:
         for _, jump in waiting:
             edges.append(edges[-1])
             results.append(jump[:, : self.width])
-        return Sequence(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
+        return _Steps(np.array(edges), np.array(results), np.array(firsts, dtype=np.intp))
 
     def _errors(self, pairs: Pairs) -> tuple[Array, float]:
         """Return the error that each pair puts into the deviations, and the error of these.
@@ -362,8 +273,8 @@ class Refinement:
             tuple(events),
         )
 
-    def unreached(self, pairs: Pairs, errors: Array, reached: float) -> RunError:
-        worst = int(np.argmax(errors))
+    def unreached(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> RunError:
+        worst = int(np.argmax(wide))
         return RunError(
             f"the deviations do not come nearer than {reached:.1e}, and {self.goal:.1e} was "
             f"wanted: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the motion "

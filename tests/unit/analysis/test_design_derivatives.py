@@ -124,6 +124,34 @@ CASES: dict[str, tuple[Made, dict[str, Any], dict[str, Any], list[str]]] = {
         },
         ["q"],
     ),
+    "a motion of a linkage": (
+        lambda: example("four_bar"),
+        {"a": [0.15, 0.25], "crank_mass": [0.2, 1]},
+        {
+            "simulate": {
+                "t": 0.3,
+                "q0": {"crank": 0.5},
+                "forces": {"crank": "2"},
+                "t_eval": [0, 0.3],
+            },
+            "outputs": ["energy"],
+        },
+        ["q", "qd", "energy"],
+    ),
+    "a controller with a state": (
+        two_links,
+        {"l1": [0.8, 1.2], "l2": [0.7, 1.1]},
+        {
+            "simulate": {
+                "t": 0.5,
+                "t_eval": [0, 0.25, 0.5],
+                "controllers": {
+                    "u": {"type": "pid", "kp": 40, "ki": "20*l2", "kd": 9, "target": 1}
+                },
+            }
+        },
+        ["q", "qd", "x"],
+    ),
     "a target of a turn in a loop": (
         lambda: example("four_bar"),
         {"a": [0.15, 0.25], "b": [0.4, 0.6]},

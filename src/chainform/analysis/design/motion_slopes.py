@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.design.design_parameters import DesignParameters, named
-from chainform.analysis.design.graph_slopes import GraphSlopes, with_parameters
 from chainform.analysis.design.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.results.result import Result
-from chainform.analysis.variations.smooth_motion import MotionVariations
-from chainform.analysis.variations.start import Start
-from chainform.analysis.variations.variational_equations import VariationalEquations
+from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.errors import RunError
 from chainform.given import Given
-from chainform.pipeline import derive, names_in
-from chainform.simulation import END, Problem, System
+from chainform.pipeline import names_in
+from chainform.simulation import END, Run, simulate
 
 Array = NDArray[np.float64]
 ACCURACY = 1e-10
 """The tolerance of motions, unless another one is given."""
-KNOWN = {"q", "qd", "t", "parameter"}
-"""Inputs of quantities along a motion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +42,10 @@ class MotionStudy:
         names = names_in("outputs", outputs.value or ())
         return MotionStudy(parameters, options, names)
 
-    def system(self, values: Array) -> System:
-        """Return the system with values of parameters, which stay free in its machine code."""
-        mechanism, numbers = self.parameters.mechanism, named(self.parameters.names, values)
-        return Problem.of(mechanism, values=numbers, **self.options).compile()
-
     def find(self, values: Array) -> Result:
-        """Return the motion as rows of times."""
-        run = self.system(values).run()
+        """Return the motion as rows of times; its machine code serves for all values."""
+        numbers = named(self.parameters.names, values)
+        run = simulate(self.parameters.mechanism, values=numbers, **self.options)
         if run.about.ending != END:
             raise RunError(
                 f"the motion ends early, by {run.about.ending}, at a time that parameters move",
@@ -67,53 +57,32 @@ class MotionStudy:
             arrays["u"] = run.u
         if run.extra_states is not None and run.extra_states.size:
             arrays["x"] = run.extra_states
-        arrays |= {name: run.output(name) for name in self.outputs}
+        arrays |= {name: _quantity(run, name) for name in self.outputs}
         return Result("simulate", run.mechanism, "t", arrays, units={"t": "s"})
-
-    # --- derivatives ----------------------------------------------------------------------
 
     def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
         """Return the derivatives of some arrays of a motion, (m, ..., n)."""
-        names, t = self.parameters.names, result["t"]
-        equations = VariationalEquations.of(self.system(values), names)
-        motion = MotionVariations(equations, times=t)
-        start = Start(motion, None).deviations()[:, -len(names) :]
-        path = motion.transitions(start)
-        Z = path.forward(start)[path.at(t.tolist())]
-        nv = result.mechanism.nv
-        known = {"q": Z[:, :nv], "qd": Z[:, nv : 2 * nv], "x": Z[:, 2 * nv :]}
+        names = self.parameters.names
+        outputs = [name for name in self.outputs if name in wanted]
+        numbers = named(names, values)
+        mechanism = self.parameters.mechanism
+        along = sensitivities(mechanism, names, (), outputs=outputs, values=numbers, **self.options)
         found: dict[str, Array] = {}
         for name in wanted:
             if name == "t":
-                found[name] = np.zeros((len(t), len(names)))
+                found[name] = np.zeros((len(result), len(names)))
             elif name == "q":
-                found[name] = coordinate_changes(result.mechanism, known["q"])
-            elif name in known:
-                found[name] = known[name][:, : result[name].shape[1]]
-            elif name in self.outputs:
-                found[name] = self._quantity(name, result, values, known)
+                found[name] = coordinate_changes(result.mechanism, along["d(q)"])
+            elif name in ("qd", "x", *outputs):
+                found[name] = along[f"d({name})"].reshape(*result[name].shape, -1)
             else:
                 remedy = "write it as an expression of states, times and parameters"
                 raise no_derivative(f"{name} of a motion is not differentiated", remedy=remedy)
         return found
 
-    @cached_property
-    def _quantities(self) -> dict[str, GraphSlopes]:
-        mechanism = self.parameters.free()
-        models = {name: derive(mechanism, [name]) for name in self.outputs}
-        return {
-            name: GraphSlopes(model.graph, model.outputs[0], mechanism, self.parameters.names)
-            for name, model in models.items()
-        }
 
-    def _quantity(
-        self, name: str, result: Result, values: Array, known: Mapping[str, Array]
-    ) -> Array:
-        slopes = self._quantities[name]
-        if not slopes.groups <= KNOWN:
-            raise no_derivative(f"{name} depends on forces")
-        point = {"q": result["q"], "qd": result["qd"], "t": result["t"][:, None]}
-        columns = with_parameters(point, self.parameters.names, values)
-        changes = {group: known[group] for group in ("q", "qd")}
-        total = slopes.total(columns, changes, len(result))
-        return total.reshape(*result[name].shape, len(values))
+def _quantity(run: Run, name: str) -> Array:
+    """Return a quantity along a motion."""
+    if name == "energy":
+        return run.kinetic_energy + run.potential_energy
+    return run.qdd if name == "qdd" else run.output(name)

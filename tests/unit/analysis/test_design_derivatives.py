@@ -35,8 +35,8 @@ def rail() -> cf.Mechanism:
 
 def two_links() -> cf.Mechanism:
     arm = cf.Mechanism.builder("arm").parameter("l1", value=1).parameter("l2", value=0.8)
-    arm.segment("u", axis="z", mass=1)
-    arm.segment("v", parent="u", axis="z", position=["l1", 0, 0], mass=1)
+    arm.segment("u", axis="z", mass=1, com=[0.5, 0, 0])
+    arm.segment("v", parent="u", axis="z", position=["l1", 0, 0], mass=1, com=["l2/2", 0, 0])
     return arm.frame("tip", "v", ["l2", 0, 0]).build()
 
 

@@ -61,6 +61,7 @@ def test_the_lightest_counterweight_has_its_bounds_and_rates() -> None:
     assert any("r: 0.3 before, 0.5 after, its upper bound" in line for line in found.report)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_named() -> None:
     found = design(
         balanced_arm(),
@@ -117,6 +118,7 @@ def coupler_points(t: Any, a: float, b: float, c: float, u: float, v: float) -> 
     return np.stack([P.real, P.imag], axis=1)
 
 
+@pytest.mark.slow
 def test_a_path_generator_goes_through_given_points() -> None:
     t = np.linspace(0, 2 * np.pi, 9)[:-1]
     wanted = coupler_points(t, **TRUE)
@@ -130,6 +132,7 @@ def test_a_path_generator_goes_through_given_points() -> None:
     assert found.facts["derivative_deviation"] < 1e-7
 
 
+@pytest.mark.slow
 def test_where_loops_do_not_close_the_search_goes_another_way() -> None:
     # With b = 0.5, c = 0.4, d = 0.6 the linkage opens at half a turn where a + d > b + c.
     t = np.linspace(np.pi - 1, np.pi, 3)
@@ -178,6 +181,17 @@ def test_drives_along_a_motion() -> None:
         assert found.facts["derivative_deviation"] < 1e-6, aim
 
 
+def test_a_start_that_is_best_already_and_wide_bounds() -> None:
+    arm = balanced_arm()
+    for aim in ({"minimise": "mean(tau.arm^2)"}, {"goals": {"tau.arm": 0}}):
+        best = {"r": {"lower": 0.1, "upper": 1.5, "start": 0.8}}
+        assert design(arm, best, POSES, starts=1, **aim).facts["converged"], aim
+        wide = {"mc": {"lower": 0.001, "upper": 1e5, "start": 10}}
+        found = design(arm, wide, POSES, starts=1, **aim)
+        assert found["mc"][0] == pytest.approx(0.8 / 0.3, rel=1e-4), aim
+        assert found.facts["converged"], aim
+
+
 def test_goals_that_leave_parameters_open_say_so() -> None:
     found = design(balanced_arm(), {"r": [0.1, 1.5], "mc": [0.5, 2]}, POSES, goals={"tau.arm": 0})
     assert found["r"][0] * found["mc"][0] == pytest.approx(0.8, abs=1e-9)
@@ -187,6 +201,7 @@ def test_goals_that_leave_parameters_open_say_so() -> None:
 # --- motions --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_gains_of_a_slide_are_those_of_the_regulator() -> None:
     # The cost x^2 + r F^2 is least with kp = 1/sqrt(r) and kd = sqrt(2 m kp).
     found = cf.analyse(EXAMPLES / "tasks" / "slide_gains.toml")
@@ -197,6 +212,7 @@ def test_gains_of_a_slide_are_those_of_the_regulator() -> None:
     assert found.facts["derivative_deviation"] < 1e-7
 
 
+@pytest.mark.slow
 def test_the_flap_and_the_path_of_the_examples() -> None:
     flap = cf.analyse(EXAMPLES / "tasks" / "balanced_flap.toml")
     assert flap["k"][0] == pytest.approx(3 * 9.81 * 0.5 / (0.4 * 0.3), rel=1e-9)

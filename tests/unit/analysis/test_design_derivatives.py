@@ -165,6 +165,7 @@ CASES: dict[str, tuple[Made, dict[str, Any], dict[str, Any], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_derivatives_are_those_of_differences(case: str) -> None:
     make, bounds, table, wanted = CASES[case]

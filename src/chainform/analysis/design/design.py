@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chainform.analysis.design.design_parameters import DesignParameters, differences
 from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
 from chainform.analysis.design.design_report import design_report
-from chainform.analysis.design.optimiser import FEASIBLE, Outcome, Search
+from chainform.analysis.design.optimiser import Outcome, Search
 from chainform.analysis.design.study import Study
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
@@ -74,7 +74,7 @@ def design(  # noqa: PLR0913, a front door
     seed: int = 0,
     derivatives: str = "exact",
     progress: Progress | None = None,
-) -> Result:
+) -> DesignResult:
     """Return the values of parameters that bring about what is wanted of a study.
 
     `parameters` have bounds and perhaps a start: {"l": [0.2, 0.6], "k": {"lower": 1, "upper": 9,
@@ -175,9 +175,8 @@ def _result(
     """Return the outcomes of all starts, best first."""
 
     def order(outcome: Outcome) -> tuple[bool, float, float]:
-        missed = outcome.point.violation
-        is_open = missed > FEASIBLE * max(1.0, abs(outcome.point.size))
-        return is_open, missed if is_open else 0.0, outcome.point.size
+        missed = 0.0 if outcome.is_feasible else outcome.point.violation
+        return not outcome.is_feasible, missed, outcome.point.size
 
     ranked = sorted(range(len(outcomes)), key=lambda k: order(outcomes[k]))
     rows = [outcomes[k] for k in ranked]

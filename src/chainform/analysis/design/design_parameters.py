@@ -130,7 +130,7 @@ def named(names: Sequence[str], values: Array) -> Mapping[str, float]:
 # --- differences ----------------------------------------------------------------------------------
 
 STEP = 1e-4
-"""The step of differences, as a share of the range of a parameter."""
+"""The step of differences, as a share of the size of a parameter."""
 
 
 def differences(
@@ -139,7 +139,8 @@ def differences(
     """Return derivatives of a function of the parameters by five points within the bounds."""
     columns: list[Array] = []
     for k, reach in enumerate(parameters.range):
-        step = STEP * reach
+        # In a wide range the value itself is the measure.
+        step = STEP * min(reach, max(abs(values[k]), reach / 1000))
         below = int(min(2, np.floor((values[k] - parameters.lower[k]) / step)))
         above = int(min(2, np.floor((parameters.upper[k] - values[k]) / step)))
         places = np.arange(-below, 5 - below) if below < 2 else np.arange(above - 4, above + 1)

@@ -37,6 +37,8 @@ FEASIBLE = 1e-6
 """Constraints hold within this share of their size."""
 ACTIVE = 1e-5
 """A bound is active within this share of the range or of its size."""
+SMALL = 1e-6
+"""Gradients below this, and below this share of the objective, are small in any case."""
 RANK = 1e-8
 """Gradients of active bounds depend on each other below this share."""
 STATIONARY = 1e-4
@@ -76,6 +78,7 @@ class Outcome:
     start: DesignPoint
     iterations: int
     evaluations: int
+    is_feasible: bool
     is_converged: bool
     message: str
     stationarity: float
@@ -107,7 +110,7 @@ class Search:
         self.points[self.start.values.tobytes()] = self.start
         shares = self.problem.parameters.range
         slopes = float(np.linalg.norm(self.start.slopes * shares))
-        self.scale = abs(self.start.size) or slopes or 1.0
+        self.scale = max(abs(self.start.size), slopes) or 1.0
         self.steepest = slopes
         self.scales = [
             _scale(limit.lower, limit.upper, found.values)
@@ -154,7 +157,7 @@ class Search:
             shares = parameters.scaled(self.best.values)
             try:
                 shares, success, message = self._searched(shares, box)
-                self._take(self.at(shares))
+                self._take(self.at(shares), success)
                 shares = parameters.scaled(self.best.values)
                 inner = (box > 0) & (box < 1) & (np.abs(shares - box) < EDGE)
                 if failed is None or not inner.any():
@@ -168,10 +171,11 @@ class Search:
             box = _box(shares, reach)
         return self._outcome(success, message)
 
-    def _take(self, point: DesignPoint) -> None:
-        """Take where an optimiser ended for the best point, unless it violates constraints more."""
+    def _take(self, point: DesignPoint, success: bool) -> None:
+        """Take where an optimiser ended for the best point, unless it gave up at a worse one."""
         missed = self.missed(point)
-        if missed <= FEASIBLE or missed <= self.missed(self.best):
+        is_allowed = missed <= FEASIBLE or missed <= self.missed(self.best)
+        if (success and is_allowed) or self._is_better(point):
             self.best = point
 
     def _searched(self, centre: Array, box: Array) -> tuple[Array, bool, str]:
@@ -284,6 +288,7 @@ class Search:
             self.start,
             self.iterations,
             self.evaluations,
+            is_feasible,
             is_done and is_feasible,
             message,
             left,
@@ -310,7 +315,10 @@ class Search:
             gradient = np.append(np.zeros(len(reach)), max(float(steepest), np.finfo(float).tiny))
         columns = [*self._active_bounds(point), *self._active_rows(point, gradient[-1])]
         size = float(np.linalg.norm(gradient))
-        most = max(size, self.steepest, abs(point.size)) or 1.0
+        most = max(size, self.steepest, SMALL * abs(point.size), SMALL)
+        if self.problem.goals:
+            # What a change of parameters by a share of 1e-8 takes away is nothing.
+            most = max(most, 1e-4 * float(np.sum((point.objective.slopes * reach) ** 2)))
         if not columns:
             return size / most, ()
         A = np.stack([_padded(column, len(gradient)) for column, *_ in columns], axis=1)

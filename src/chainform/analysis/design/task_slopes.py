@@ -26,6 +26,7 @@ from chainform.analysis.design.state_slopes import (
     coordinate_changes,
     no_derivative,
 )
+from chainform.analysis.motions.motion import is_run_file
 from chainform.analysis.motions.motion_kinematics import with_points
 from chainform.analysis.motions.motion_loads import integral
 from chainform.analysis.motions.motion_sources import law_graph, motions_in
@@ -170,9 +171,7 @@ class _Point:
                 return StateChanges(*zero), every
             names = list(cast("Mapping[str, Any]", given or {}))
             return StateChanges(*zero), _rates(mechanism, names)
-        is_table = isinstance(given, Mapping)
-        is_csv = isinstance(given, str | Path) and str(given).lower().endswith(".csv")
-        if not is_table and not is_csv:
+        if not isinstance(given, Mapping) and not _is_table(given):
             return StateChanges(*zero), every
         sources = motions_in(cast("Any", given))
         for name, source in sources.items():
@@ -334,6 +333,12 @@ class _Point:
 
 def _rates(mechanism: Mechanism, names: Sequence[str]) -> list[int]:
     return [mechanism.rate_index(name) for name in names]
+
+
+def _is_table(given: object) -> bool:
+    """Tell whether a motion is a file with columns by coordinates, and no run."""
+    is_csv = isinstance(given, str | Path) and str(given).lower().endswith(".csv")
+    return is_csv and not is_run_file(Path(str(given)))
 
 
 def _driven(slopes: TaskSlopes, result: Result) -> list[int]:

@@ -291,6 +291,12 @@ def refused(*args: Any, **options: Any) -> str:
         ),
         ({"r": [0.1, 1]}, {"minimise": "r", "derivatives": "some"}, "there is no derivatives"),
         ({"r": [0.1, 1]}, {"minimise": "rms(tau.arm - tau.arm)"}, "no finite derivative"),
+        ({"r": [0.1, 1]}, {"minimise": "mean(" * 30 + "r" + ")" * 30}, "too many reductions"),
+        ({"r": [0.1, 1]}, {"minimise": "log(0 - r)"}, "no finite value"),
+        ({"r": [0.1, 1]}, {"goals": {"tau": [[0], [1, 2]]}}, "different lengths"),
+        ({"r": [0.1, 1]}, {"goals": {"tau": [[0, 1]] * 7}}, "each row has 2 numbers"),
+        ({"r": [-1e300, 1]}, {"minimise": "r"}, "the number is below"),
+        ({"r": "0.1"}, {"minimise": "r"}, "expected a table"),
     ],
 )
 def test_bad_input_is_named(parameters: Any, options: Any, message: str) -> None:

@@ -115,7 +115,9 @@ def design(  # noqa: PLR0913, a front door
             watch.tell(k + 1)
     if not outcomes:
         raise KeyboardInterrupt
-    return watch.finished(_result(problem, outcomes, start, watch.lines))
+    result = _result(problem, outcomes, start, watch.lines)
+    watch.finished(result)
+    return result
 
 
 def _at_start(error: Error) -> RunError:

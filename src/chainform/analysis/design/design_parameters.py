@@ -17,6 +17,8 @@ from chainform.simulation import check_fixed, parameters_of, without_values
 Array = NDArray[np.float64]
 ROUNDING = 1e-12
 """A share of the range that is nothing."""
+FARTHEST = 1e15
+"""The largest bound of a parameter."""
 MOST = 200
 """Parameters of one design."""
 FIELDS = ("lower", "upper", "start")
@@ -103,12 +105,12 @@ def _bounds(given: Given, known: float | None) -> tuple[float, float, float]:
     """Return the bounds and the first value of one parameter."""
     if given.is_list:
         ends: Sequence[Given] = given.entries(2, REMEDY)
-        lower, upper, start = ends[0].number(), ends[1].number(), None
+        lower, upper, start = _number(ends[0]), _number(ends[1]), None
     else:
         table = given.table(FIELDS, REMEDY)
-        lower = table.required("lower", REMEDY).number()
-        upper = table.required("upper", REMEDY).number()
-        start = table["start"].number() if table.has("start") else None
+        lower = _number(table.required("lower", REMEDY))
+        upper = _number(table.required("upper", REMEDY))
+        start = _number(table["start"]) if table.has("start") else None
     if lower > upper:
         raise given.error(f"no value lies between {lower:g} and {upper:g}", "order the bounds")
     if lower == upper:
@@ -120,6 +122,10 @@ def _bounds(given: Given, known: float | None) -> tuple[float, float, float]:
         remedy = "give a start between its bounds"
         raise given.error(f"it starts at {start:g}, which is out of its bounds", remedy)
     return lower, upper, start
+
+
+def _number(given: Given) -> float:
+    return given.number(-FARTHEST, FARTHEST, remedy=f"give a number within +-{FARTHEST:g}")
 
 
 def named(names: Sequence[str], values: Array) -> Mapping[str, float]:

@@ -19,7 +19,7 @@ from chainform.analysis.design.row_expressions import Criterion, Varied, criteri
 from chainform.analysis.design.study import Study
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
-from chainform.given import Given, argument, double_of
+from chainform.given import Given, argument, double_of, plain
 
 Array = NDArray[np.float64]
 GOALS = 'write goals={"last(q.arm)": 0.5}, or a number for each row'
@@ -208,10 +208,10 @@ def _goals(table: Given, first: Result) -> tuple[Goal, ...]:
 
 
 def _numbers(given: Given) -> Any:
-    value = given.value
+    value = plain(given.value)
     if isinstance(value, str | Mapping) or value is None or isinstance(value, bool):
         raise given.expected("numbers", GOALS)
-    if np.ndim(value) == 0:
+    if not isinstance(value, list | tuple):
         return given.number()
     entries = [_numbers(entry) for entry in given.entries()]
     if len({np.shape(entry) for entry in entries}) > 1:

@@ -37,6 +37,8 @@ REDUCTIONS = ("mean", "rms", "sum", "first", "last", "integral")
 _CALL = re.compile(rf"(?<![\w.])({'|'.join((*REDUCTIONS, 'max', 'min'))})\s*\(")
 _EXTREME = re.compile(r"(max|min)\s*\(")
 _ABSOLUTE = re.compile(r"abs\s*\(")
+DEEPEST, LONGEST = 20, 10_000
+"""How many reductions may stand inside one another, and characters of an expression."""
 CORNERS = ("abs", "sign", "step", "min", "max")
 """Functions without a derivative somewhere."""
 
@@ -159,7 +161,7 @@ class RowExpression:
             if not np.isfinite(array).all():
                 raise RunError(
                     f"it has no finite {what}",
-                    element=self.text,
+                    element=_short(self.text),
                     remedy="take squares in place of roots, and columns that are finite",
                 )
         return value
@@ -238,8 +240,11 @@ def criterion(text: str) -> Criterion:
     return Criterion(text, tuple(parts), tuple(absolute), "max" if head[1] == "max" else "min")
 
 
-def _parsed(text: str) -> RowExpression:
+def _parsed(text: str, depth: int = 0) -> RowExpression:
     """Return an expression whose reductions have names of their own."""
+    if depth > DEEPEST or len(text) > LONGEST:
+        remedy = f"at most {DEEPEST} stand inside one another, in {LONGEST} characters"
+        raise ReadError("there are too many reductions", element=_short(text), remedy=remedy)
     reductions: dict[str, tuple[str, RowExpression]] = {}
     rest = text
     while (call := _CALL.search(rest)) is not None:
@@ -247,16 +252,16 @@ def _parsed(text: str) -> RowExpression:
             raise _corner(text, call[1])
         end = _closing(rest, call.end() - 1)
         if end is None:
-            raise ReadError("a bracket is not closed", element=text, remedy="close it")
+            raise ReadError("a bracket is not closed", element=_short(text), remedy="close it")
         name = f"reduction{len(reductions) + 1}"
         while name in text:
             name += "_"
-        reductions[name] = (call[1], _parsed(rest[call.end() : end]))
+        reductions[name] = (call[1], _parsed(rest[call.end() : end], depth + 1))
         rest = f"{rest[: call.start()]} {name} {rest[end + 1 :]}"
     try:
         expression = parse(rest, references=True)
     except ReadError as error:
-        raise ReadError(error.message, element=text, remedy=error.remedy) from error
+        raise ReadError(error.message, element=_short(text), remedy=error.remedy) from error
     corner = next(_corners(expression), None)
     if corner is not None:
         raise _corner(text, corner)
@@ -271,10 +276,15 @@ def _corners(expression: Expression) -> Iterator[str]:
         yield from _corners(part)
 
 
+def _short(text: str) -> str:
+    """Return a text that names an expression in an error."""
+    return (text if len(text) <= 60 else f"{text[:57]}...") or "expression"
+
+
 def _corner(text: str, function: str) -> ReadError:
     return ReadError(
         f"{function} has a corner, where there is no derivative",
-        element=text,
+        element=_short(text),
         remedy="take squares, as mean(x^2) or rms(x); max(x), max(abs(x)) and min(x) over rows may "
         "stand alone, as what is minimised or as a constraint",
     )

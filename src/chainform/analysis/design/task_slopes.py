@@ -63,7 +63,7 @@ class TaskSlopes:
         self.given, self.mechanism = mechanism, _acted_on(mechanism, arguments)
         refused = [word for word in REFUSED[task] if arguments.get(word)]
         if refused:
-            raise no_derivative(f"with {refused[0]} {task} is not differentiated", mechanism.file)
+            raise no_derivative(f"{task} with {refused[0]!r} is not differentiated", mechanism.file)
         # A drive is what is left to the joint, whatever actuator is there.
         bare = self.mechanism
         if task == "equilibria" and bare.actuators:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import chainform as cf
 from chainform.analysis.design.design_parameters import DesignParameters, differences
+from chainform.analysis.design.equilibrium_rows import EquilibriumRows
 from chainform.analysis.design.row_expressions import Varied, criterion
 from chainform.analysis.design.study import Study
 from chainform.readers import read_text
@@ -209,6 +211,23 @@ def test_what_is_not_determined_has_no_derivative(table: dict[str, Any], column:
     result = study.find(parameters.start)
     with pytest.raises(cf.Error, match="no exact derivative"):
         study.known(result, parameters.start, [column])
+
+
+def test_equilibria_keep_their_rows() -> None:
+    # Rods hang or stand, whatever gravity is; angles of pi and -pi are the same.
+    parameters = DesignParameters.of(example("sliding_links"), {"g": [5, 15]})
+    study = Study.of(parameters, {"task": "equilibria", "starts": 20}, True)
+    first = study.find(np.array([10.0]))
+    for g in (9.0, 9.9, 10.1, 11.0):
+        found = study.find(np.array([g]))
+        assert np.allclose(found["q"], first["q"], atol=1e-6)
+        energies = found["potential_energy"] / g
+        assert np.allclose(energies, first["potential_energy"] / 10, atol=1e-6)
+    rows = EquilibriumRows({})
+    rows.ordered(first)
+    fewer = replace(first, arrays={name: array[1:] for name, array in first.arrays.items()})
+    with pytest.raises(cf.Error, match="5 equilibria, and 6 at the first start"):
+        rows.ordered(fewer)
 
 
 # --- expressions ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,15 @@ def differences(
         parts = [w * function(values + p * step * unit) for p, w in pairs if w]
         columns.append(np.sum(parts, axis=0))
     return np.stack(columns, axis=-1)
+
+
+def scipy_module(name: str) -> Any:
+    """Return a module of scipy, or tell how to install it."""
+    try:
+        return import_module(f"scipy.{name}")
+    except ImportError:
+        raise RunError(
+            "optimisation needs scipy",
+            element="design",
+            remedy="pip install 'chainform[analyse]'",
+        ) from None

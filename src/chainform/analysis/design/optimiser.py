@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.design.design_parameters import scipy_module
 from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
-from chainform.errors import Error, RunError
+from chainform.errors import Error
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-12
@@ -47,18 +47,6 @@ STATIONARY = 1e-4
 
 Active: TypeAlias = tuple[Array, str, str, float]
 """The gradient of an active bound, its name and side, and what makes its multiplier a rate."""
-
-
-def scipy_module(name: str) -> Any:
-    """Return a module of scipy, or tell how to install it."""
-    try:
-        return import_module(f"scipy.{name}")
-    except ImportError:
-        raise RunError(
-            "optimisation needs scipy",
-            element="design",
-            remedy="pip install 'chainform[analyse]'",
-        ) from None
 
 
 @dataclass(frozen=True)

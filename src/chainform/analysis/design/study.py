@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.design.design_parameters import DesignParameters, differences
+from chainform.analysis.design.equilibrium_rows import EquilibriumRows
 from chainform.analysis.design.motion_slopes import MotionStudy
 from chainform.analysis.design.row_expressions import Varied
 from chainform.analysis.design.state_slopes import no_derivative
@@ -71,8 +72,11 @@ class Study:
         if is_exact and not has_exact(task):
             raise no_derivative(f"{task} is not differentiated")
 
+        rows = EquilibriumRows(arguments) if task == "equilibria" else None
+
         def find(values: Array) -> Result:
-            return function(parameters.bound(values), **arguments)
+            found = function(parameters.bound(values), **arguments)
+            return found if rows is None else rows.ordered(found)
 
         def make_slopes() -> ArraySlopes:
             return TaskSlopes(parameters.free(), parameters.names, task, arguments)

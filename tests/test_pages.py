@@ -29,6 +29,7 @@ ROOT = DOCS.parent
         "docs/closed-loops.md",
         "docs/linearisation.md",
         "docs/statics.md",
+        "docs/sensitivities.md",
         "docs/design.md",
         "docs/tasks.md",
         "docs/inverse-kinematics.md",

@@ -227,8 +227,11 @@ def function(  # noqa: PLR0913, what a function in C is made of
     table[_NEW] = _numpy_function(_PY_ARRAY_NEW)
     definition = _Definition(name.encode(), address, _FASTCALL_WITH_KEYWORDS, doc.encode())
     # The table goes after the function; what it points to must not go before. An attribute of it
-    # would not do, since the garbage collector empties those first.
-    weakref.finalize(buffer, _forget, (dtype, out, slow, parameters, definition, library))
+    # would not do, since the garbage collector empties those first. At the end of the process
+    # nothing goes: a function that a module still holds reads its definition when it goes itself.
+    parts = (dtype, out, slow, parameters, definition, library)
+    python.Py_IncRef(ctypes.py_object(parts))
+    weakref.finalize(buffer, _forget, parts).atexit = False
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.POINTER(_Definition), ctypes.py_object, ctypes.py_object
     )
@@ -236,8 +239,9 @@ def function(  # noqa: PLR0913, what a function in C is made of
     return make(ctypes.byref(definition), table, "chainform.runtime")
 
 
-def _forget(_: object) -> None:
+def _forget(parts: tuple[object, ...]) -> None:
     """Let go what a table pointed to."""
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(parts))
 
 
 def _address(function: Any) -> int:

@@ -188,11 +188,11 @@ class Runner:
     @contextmanager
     def _noted(self, met: tuple[int, ...], *, is_regular: bool = True) -> Generator[None]:
         """Note the state before and after what happens now."""
-        t, before = self.integrator.t, self._row()
+        t, before = self.integrator.t, self.row()
         yield
-        self.changes.append(StateChange(t, met, before, self._row(), is_regular))
+        self.changes.append(StateChange(t, met, before, self.row(), is_regular))
 
-    def _row(self) -> Array:
+    def row(self) -> Array:
         """Return the state now as a row: with all that enters the equations with it."""
         layout, p = self.integrator.machine.layout, self.integrator.p
         acting = p[layout.place("tau") : layout.place("slack")]
@@ -220,7 +220,7 @@ class Runner:
         k = self.given
         while k > 0 and later(self.times[k - 1]) >= self.integrator.t:
             k -= 1
-            self.rows[k] = self._row()[: self.integrator.width]
+            self.rows[k] = self.row()[: self.integrator.width]
 
     def _step_across(self, found: int, step: float, end: float) -> None:
         """Go on by a short step where stops and friction change without end."""

@@ -82,6 +82,15 @@ GOOD: list[dict[str, Any]] = [
         "span": [1, 1.2],
         "points": 8,
     },
+    {
+        "task": "sensitivities",
+        "mechanism": "arm",
+        "parameters": ["l"],
+        "initial": ["q0.upper"],
+        "outputs": ["com"],
+        "q0": [0.1, 0.2],
+        "t": 0.1,
+    },
 ]
 ODD: list[Any] = [
     *(None, True, "", "x", 0, -1, 1, 2.5, 1e308, -1e308, 1e-320, NAN, INFINITE, 10**400, 10**9),

@@ -322,6 +322,7 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     "statics": {"q": {"crank": 0.4}},
     "equilibria": {"starts": 20},
     "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "q0": [-1.33, 0.93, -1.8]},
+    "sensitivities": {"parameters": ["g"], "q0": {"crank": 0.4}, "t": 0.1},
     "design": {
         "parameters": {"a": [0.15, 0.25]},
         "study": {"task": "statics", "q": {"crank": 0.4}},

@@ -96,3 +96,17 @@ def test_remedies_are_those_of_the_command_line(call: Callable[..., Any]) -> Non
     assert "linspace" not in result.err
     broken = call("kinematics", BAR, "--motion", '{"crank": "3*t"', *TIMES)
     assert "not JSON" in broken.err
+
+
+def test_sensitivities_of_a_scenario_and_of_a_mechanism(call: Callable[..., Any]) -> None:
+    ball = str(ROOT / "examples" / "scenarios" / "bouncing_ball.toml")
+    found = call("sensitivities", ball, "--parameters", "g", "--t", "0,1", "--json")
+    other = cf.sensitivities(ball, ["g"], t=1)
+    np.testing.assert_allclose(found.document["arrays"]["d(q)"], other["d(q)"])
+    assert found.document["facts"]["by"] == ["q0.height", "qd0.height", "g"]
+    options = ("--q0", "crank=0.4", "--t", "0.1", "--objective", "crank", "--initial", "q0.crank")
+    found = call("sensitivities", BAR, "--parameters", "a,b", *options, "--json")
+    given: dict[str, Any] = {"q0": {"crank": 0.4}, "t": 0.1, "objective": "crank"}
+    other = cf.sensitivities(BAR, ["a", "b"], ["q0.crank"], **given)
+    assert found.document["facts"]["gradient"] == other.facts["gradient"]
+    assert call("sensitivities", BAR, "--parameters", "aa").code == 2

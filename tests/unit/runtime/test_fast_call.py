@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -197,3 +199,27 @@ def test_keywords_that_do_not_exist(program: Program) -> None:
         program.o(out=np.zeros(2))
     with pytest.raises(RunError, match="no free parameters"):
         program.o(Q, out=np.zeros(2), values={"m": 1})
+
+
+AT_THE_END = """
+import ctypes, gc, weakref
+import numpy as np
+import chainform as cf
+arm = cf.Mechanism.builder("arm", gravity=(0, "-9.81", 0))
+arm = arm.segment("rod", axis="z", mass=1, com=[1, 0, 0]).build()
+function = cf.derive(arm, ["gravity"]).compile().gravity
+weakref.finalize._exitfunc()
+gc.collect()
+sizes = [size for size in range(16, 80) for _ in range(200)]
+others = [ctypes.create_string_buffer(b"\\xff" * size) for size in sizes]
+assert function.__name__ == "gravity"
+print(float(function(np.zeros(1))[0]))
+"""
+
+
+def test_a_function_outlives_what_is_done_at_the_end_of_the_process() -> None:
+    """What a module holds goes after everything else, and reads its definition then."""
+    found = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stdout) == (0, "9.81\n"), found.stderr

@@ -43,7 +43,7 @@ def end_slopes(motion: MotionVariations) -> EndSlopes:
     """Return the slopes of the objective at the end; its integral is the last entry of z."""
     equations, n = motion.equations, len(motion.equations.names)
     t = np.array([motion.last])
-    y, given = motion.states(t)
+    y, given = motion.end
     slopes, value = np.zeros(n + len(equations.parameters) + 1), 0.0
     if equations.objective.end is not None:
         inputs = equations.inputs(t, y, given)

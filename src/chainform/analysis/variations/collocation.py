@@ -3,7 +3,7 @@
 symbol   meaning
 xi       displacements along the rates; xi' = v - C xi, where C turns the axes of quaternion joints
 u        changes of rates v, then of further states x; u' = F (xi, u) + B
-a, b, c  the method of Gauss with three nodes in each interval, of order 6 (Hairer and Wanner, IV.5)
+a, b, c  the method of Gauss with five nodes in each interval, of order 10 (Hairer and Wanner, IV.5)
 U        u' at all nodes of an interval: K U = R (xi, v, x at its beginning) + B
 E        how z at the end follows from U; z at the end = E U + what U has no part in
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-NODES = 3
+NODES = 5
 ORDER = 2 * NODES
 
 

@@ -57,9 +57,8 @@ class RowSolver:
         for part in self.parts:
             k, factors = part.which, self.factors[part.which]
             start = part.inverse @ (factors * c[k])
-            free_t = np.swapaxes(part.free, 1, 2)
-            right = free_t @ (b[k] - self.M[k] @ start)
-            qdd[k] = start + part.free @ np.asarray(np.linalg.solve(part.inertia, right))
+            right: Array = np.swapaxes(part.free, 1, 2) @ (b[k] - self.M[k] @ start)
+            qdd[k] = start + part.free @ _solved(part.inertia, right)
             s[k] = factors * (np.swapaxes(part.inverse, 1, 2) @ (self.M[k] @ qdd[k] - b[k]))
         return qdd, s
 
@@ -70,3 +69,7 @@ class RowSolver:
             for part in self.parts
         ]
         return max((float(each.max(initial=0.0)) for each in found), default=0.0)
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)

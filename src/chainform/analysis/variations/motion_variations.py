@@ -19,7 +19,7 @@ from chainform.analysis.variations.variational_equations import VariationalEquat
 from chainform.errors import RunError
 
 Array = NDArray[np.float64]
-STEPS = 6
+STEPS = 8
 """Steps of the integration for an interval, to begin with."""
 AWAY = 1e-9
 """How far (as a share of the motion) the equations are compared on both sides of a seam."""
@@ -51,7 +51,11 @@ class MotionVariations:
         motion = equations.system.motion(self.start, np.zeros(0))
         self.steps, changes = motion.integrator.statistics.steps, motion.changes
         self.first, self.last = self.start.t, motion.integrator.t
-        self.ending = motion.ending
+        self.ending, self._end = motion.ending, motion.row()
+        begun = [change.after for change in changes if change.t == self.first and not change.met]
+        layout = equations.system.machine.layout
+        held = layout.fresh()[layout.place("tau") : layout.place("slack")]
+        self._begin = begun[-1] if begun else np.concatenate([self.start.y, held])
         self.changes = [c for c in changes if self.first <= c.t <= self.last]
         jumps = Jumps(equations)
         found = [jumps.over(change) for change in self.changes]
@@ -133,6 +137,20 @@ class MotionVariations:
                 element="sensitivities",
                 remedy="write a smooth law, as tanh(x/0.01) for sign(x), or friction of the joint",
             )
+
+    @property
+    def begin(self) -> tuple[Array, Array]:
+        """The state at the start as in `states`, after what happens there at once."""
+        return self._split(self._begin)
+
+    @property
+    def end(self) -> tuple[Array, Array]:
+        """The state at the end as in `states`."""
+        return self._split(self._end)
+
+    def _split(self, row: Array) -> tuple[Array, Array]:
+        size = self.equations.system.machine.equations.size
+        return row[None, :size], row[None, size:]
 
     def states(self, t: Array) -> tuple[Array, Array]:
         """Return states of the motion at times, (m, size), and what enters with them, (m, k)."""

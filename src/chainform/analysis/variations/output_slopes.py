@@ -18,6 +18,11 @@ from chainform.pipeline import derive
 from chainform.simulation import check_output, values_along
 
 Array = NDArray[np.float64]
+OTHERS = (
+    *("work", "losses", "balance", "tau", "drives", "u", "multipliers", "sigma"),
+    *("t", "q", "qd", "x"),
+)
+"""What a run has of its own, with other derivatives or none."""
 KNOWN = ("q", "qd", "qdd")
 PARTS: Mapping[str, tuple[str, ...]] = {"energy": ("kinetic_energy", "potential_energy"), "qdd": ()}
 """Quantities that are sums of others; accelerations are known anyway."""
@@ -31,6 +36,8 @@ class OutputSlopes:
         conditions, mechanism = equations.system.conditions, equations.mechanism
         for name in names:
             check_output(mechanism, name)
+            if name in OTHERS:
+                raise _unknown(name, "it is no quantity of position, velocity and acceleration")
         if "energy" in names and conditions.barriers.stiff:
             raise _unknown("energy", "stiff contacts store energy, too")
         self.parts = {name: PARTS.get(name, (name,)) for name in names}
@@ -41,9 +48,12 @@ class OutputSlopes:
         wanted = list(self.outputs.values()) or ["com"]
         model = derive(mechanism, wanted, without=without, parameters=free or "numeric")
         self.outputs = dict(zip(outputs, model.outputs, strict=False))
-        self.groups = {item.group for item in model.graph.inputs.values()}
+        needed = model.graph.cone(model.graph.output_variables(list(model.outputs)))
+        self.groups = {item.group for v, item in model.graph.inputs.items() if needed[v]}
         for group in sorted(self.groups - {*KNOWN, "t", "parameter"}):
             raise _unknown(", ".join(names), f"it depends on {group}")
+        if "qdd" in self.groups and conditions.barriers:
+            raise _unknown(", ".join(names), "it depends on forces of stops and contacts")
         self.words = [group for group in KNOWN if group in self.groups]
         self.words += ["parameters"] if "parameter" in self.groups else []
         texts = [f"derivative({o},{w})" for o in self.outputs.values() for w in self.words]

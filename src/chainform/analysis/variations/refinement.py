@@ -2,7 +2,8 @@
 
 The states at the nodes come from the motion itself. An interval is cut in two until the error that
 it puts into the deviations is small: of two results, one in whole intervals and one in halves, the
-second has a 63rd part of the difference (order 6). Between smooth stretches lie events (jumps.py).
+second has a 1023rd part of the difference (order 10). Between smooth stretches lie events
+(jumps.py).
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Pairs:
     """Intervals from `a` over their middles `m` to `b`, (k,), solved as a whole and in halves.
 
     Each result is (k, n, n + p): how z at the end follows from z at the beginning, and from dp.
+    `lacking` (k, nv) is what the halves lack of the change of the rates, `first` and `middle` (k,
+    size) are states at `a` and `m`.
     """
 
     a: Array
@@ -48,6 +51,9 @@ class Pairs:
     whole: Array
     left: Array
     right: Array
+    lacking: Array
+    first: Array
+    middle: Array
 
     def __len__(self) -> int:
         return len(self.a)
@@ -114,6 +120,8 @@ class Refinement:
         n, p = len(equations.names), len(equations.parameters) if has_parameters else 0
         self.start, self.width = np.eye(n, n + p) if start is None else start, n + p
         self.has_parameters, self.rounds = has_parameters, 0
+        self.speeds = np.zeros(equations.graph.nv)
+        """The largest rates so far."""
         nv, last = equations.graph.nv, equations.objective.integral is not None
         self.groups = np.repeat([0, 1, 2, 3], [nv, nv, n - 2 * nv - last, last])
 
@@ -140,23 +148,9 @@ class Refinement:
 
         There the accelerations at the nodes do not give the change of the rates.
         """
-        a, b = np.append(pairs.a, pairs.m), np.append(pairs.m, pairs.b)
-        h, nodes = b - a, a[:, None] + (b - a)[:, None] * gauss().c
-        # Events lie at the ends.
-        aside = np.minimum(AWAY * (self.motion.last - self.motion.first), AWAY * 1e3 * h)
-        t, places = np.unique(np.column_stack([nodes, a + aside, b - aside]), return_inverse=True)
-        y, given = self.motion.states(t)
-        equations, nv = self.equations.system.machine.equations, self.equations.graph.nv
-        v = y[:, equations.nq : equations.nq + nv]
-        qdd = self.equations.rates(t, y, given)[:, nv : 2 * nv]
-        where = places.reshape(len(a), -1)
-        change = v[where[:, -1]] - v[where[:, -2]]
-        made = h[:, None] * np.einsum("i,kix->kx", gauss().b, qdd[where[:, :-2]])
-        sizes = np.abs(v).max(axis=0)
-        sizes = np.maximum(sizes, SEEN * sizes.max(initial=0.0))
+        sizes = np.maximum(self.speeds, SEEN * self.speeds.max(initial=0.0))
         limit = max(SEEN, SLACK * self.motion.rtol) * np.where(sizes > 0, sizes, 1.0)
-        is_missed = np.any(np.abs(change - made) > limit, axis=1).reshape(2, len(pairs))
-        return np.asarray(is_missed.any(axis=0), dtype=np.bool_)
+        return np.any(pairs.lacking > limit, axis=1)
 
     def cut(self, pairs: Pairs, errors: Array, reached: float) -> Pairs:
         """Return pairs with those cut in two that have too large a share of the error."""
@@ -172,27 +166,58 @@ class Refinement:
 
     def _first(self, a: Array, b: Array) -> Pairs:
         k, m = len(a), (a + b) / 2
-        found = self._solved(np.concatenate([a, a, m]), np.concatenate([b, m, b]))
-        return Pairs(a, m, b, found[:k], found[k : 2 * k], found[2 * k :])
+        solved = self._solved(np.concatenate([a, a, m]), np.concatenate([b, m, b]))
+        found, lacking, first = solved
+        lacking = np.maximum(lacking[k : 2 * k], lacking[2 * k :])
+        halves = (found[k : 2 * k], found[2 * k :])
+        return Pairs(a, m, b, found[:k], *halves, lacking, first[:k], first[2 * k :])
 
     def _cut(self, pairs: Pairs) -> Pairs:
         """Return the halves of pairs as pairs."""
         a, b = np.append(pairs.a, pairs.m), np.append(pairs.m, pairs.b)
         k, m = len(a), (a + b) / 2
-        found = self._solved(np.append(a, m), np.append(m, b))
-        return Pairs(a, m, b, np.append(pairs.left, pairs.right, axis=0), found[:k], found[k:])
+        found, lacking, first = self._solved(np.append(a, m), np.append(m, b))
+        whole = np.append(pairs.left, pairs.right, axis=0)
+        lacking = np.maximum(lacking[:k], lacking[k:])
+        return Pairs(a, m, b, whole, found[:k], found[k:], lacking, first[:k], first[k:])
 
-    def _solved(self, a: Array, b: Array) -> Array:
-        """Return the results of intervals, (k, n, n + p)."""
+    def _solved(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Return results of intervals, what they lack of the rates, and the states at `a`."""
         nodes = a[:, None] + (b - a)[:, None] * gauss().c
-        t, places = np.unique(nodes, return_inverse=True)
+        # Events lie at the ends.
+        aside = np.minimum(AWAY * (self.motion.last - self.motion.first), AWAY * 1e3 * (b - a))
+        t, places = np.unique(np.column_stack([nodes, a, b - aside]), return_inverse=True)
         y, given = self.motion.states(t)
-        equations, nv = self.equations, self.equations.graph.nv
+        places = places.reshape(len(a), -1)
+        return (
+            self._results(b - a, (t, y, given), places[:, :-2]),
+            self._lacking(b - a, (t, y, given), places),
+            y[places[:, -2]],
+        )
+
+    def _results(
+        self, h: Array, states: tuple[Array, Array, Array], places: NDArray[np.intp]
+    ) -> Array:
+        """Return the results of intervals, (k, n, n + p), given states and places of nodes."""
+        equations, n = self.equations, len(self.equations.names)
+        chosen = np.unique(places)
+        where = np.searchsorted(chosen, places)
+        t, y, given = (part[chosen] for part in states)
         F = equations.slopes(t, y, given, has_parameters=self.has_parameters)
         C = equations.turning(y)
-        where, n = places.reshape(nodes.shape), len(equations.names)
-        stages = Stages(F[where][..., :n], None if C is None else C[where], b - a, nv)
+        stages = Stages(F[where][..., :n], None if C is None else C[where], h, equations.graph.nv)
         return stages.results(F[where][..., n:])
+
+    def _lacking(
+        self, h: Array, states: tuple[Array, Array, Array], places: NDArray[np.intp]
+    ) -> Array:
+        """Return the change of the rates without what accelerations at the nodes give, (k, nv)."""
+        t, y, given = states
+        nq, nv = self.equations.system.machine.equations.nq, self.equations.graph.nv
+        v, qdd = y[:, nq : nq + nv], self.equations.rates(t, y, given)[:, nv : 2 * nv]
+        self.speeds = np.maximum(self.speeds, np.abs(v).max(axis=0))
+        made = h[:, None] * np.einsum("i,kix->kx", gauss().b, qdd[places[:, :-2]])
+        return np.abs(v[places[:, -1]] - v[places[:, -2]] - made)
 
     def deviations_at(self, path: Transitions, times: Array) -> Array:
         """Return deviations at times, (m, n, columns); at the time of an event those after it."""
@@ -202,7 +227,7 @@ class Refinement:
         inside = times > begun
         found = Z[places]
         if np.any(inside):
-            results = self._solved(begun[inside], times[inside])
+            results = self._solved(begun[inside], times[inside])[0]
             found[inside] = results[..., :n] @ found[inside]
             found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
         return found
@@ -228,20 +253,33 @@ class Refinement:
 
         The second is the largest of all times, with all that grows of it on the way.
         """
-        sequence, n = self.sequence(pairs), len(self.equations.names)
-        Z = carried(sequence.results, self.start)
-        difference = pairs.whole - composed(pairs.right, pairs.left)
-        put_in = difference[..., :n] @ Z[sequence.firsts]
-        put_in[..., Z.shape[-1] - self.width + n :] += difference[..., n:]
-        put_in /= 2**ORDER - 1
-        sizes = [np.abs(Z).max(axis=0)[self.groups == g].max(axis=0, initial=0.0) for g in range(4)]
+        n, width = len(self.equations.names), self.start.shape[1]
+        fine = composed(pairs.right, pairs.left)
+        difference = (pairs.whole - fine) / (2**ORDER - 1)
+        # Deviations, and errors next to them.
+        both = np.zeros((len(pairs) + 1, n, 2 * width))
+        put_in = np.zeros((len(pairs), n, width))
+        now, forced = np.concatenate([self.start, np.zeros_like(self.start)], axis=1), width
+        forced -= self.width - n
+        waiting = list(zip(self.motion.changes, self.motion.jumps, strict=True))
+        for k, (step, lost) in enumerate(zip(fine, difference, strict=True)):
+            while waiting and waiting[0][0].t <= pairs.a[k]:
+                jump = waiting.pop(0)[1]
+                now = jump[:, :n] @ now
+                now[:, forced:width] += jump[:, n : self.width]
+            both[k] = now
+            put_in[k] = lost[:, :n] @ now[:, :width]
+            put_in[k, :, forced:] += lost[:, n:]
+            now = step[:, :n] @ now
+            now[:, forced:width] += step[:, n:]
+            now[:, width:] += put_in[k]
+        both[-1] = now
+        largest = np.abs(both).max(axis=0)
+        Z, errors = largest[:, :width], largest[:, width:]
+        sizes = [Z[self.groups == g].max(axis=0, initial=0.0) for g in range(4)]
         scales = np.maximum(sizes, LEAST * np.max(sizes, axis=0))[self.groups]
         scales[scales == 0.0] = 1.0
-        errors, whole = np.zeros_like(Z), np.zeros((len(sequence.results), *Z.shape[1:]))
-        whole[sequence.firsts + 1] = put_in
-        for k, result in enumerate(sequence.results):
-            errors[k + 1] = result[:, :n] @ errors[k] + whole[k]
-        return (np.abs(put_in) / scales).max(axis=(1, 2)), float((np.abs(errors) / scales).max())
+        return (np.abs(put_in) / scales).max(axis=(1, 2)), float((errors / scales).max())
 
     def places(self, pairs: Pairs) -> list[int]:
         """Return which of the steps are those over events."""
@@ -258,7 +296,7 @@ class Refinement:
             for change, met, place in zip(self.motion.changes, self.motion.met, places, strict=True)
             for name, row in met
         ]
-        states = self.motion.states(edges)[0]
+        states = self._states(pairs, sequence)
         size = states.shape[1]
         for change, place in zip(self.motion.changes, places, strict=True):
             states[place : place + 2] = change.before[:size], change.after[:size]
@@ -272,6 +310,13 @@ class Refinement:
             reached,
             tuple(events),
         )
+
+    def _states(self, pairs: Pairs, sequence: _Steps) -> Array:
+        """Return the states at all edges."""
+        states = np.empty((len(sequence.edges), pairs.first.shape[1]))
+        states[sequence.firsts], states[sequence.firsts + 1] = pairs.first, pairs.middle
+        states[-1] = self.motion.end[0]
+        return states
 
     def unreached(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> RunError:
         worst = int(np.argmax(wide))
@@ -291,15 +336,3 @@ def composed(second: Array, first: Array) -> Array:
     result = second[..., :n] @ first
     result[..., n:] += second[..., n:]
     return result
-
-
-def carried(results: Array, start: Array) -> Array:
-    """Return deviations at all edges, (k + 1, n, columns), the last of them by parameters."""
-    n, p = results.shape[1], results.shape[2] - results.shape[1]
-    Z = np.empty((len(results) + 1, *start.shape))
-    Z[0] = start
-    for k, result in enumerate(results):
-        np.matmul(result[:, :n], Z[k], out=Z[k + 1])
-        if p:
-            Z[k + 1, :, -p:] += result[:, n:]
-    return Z

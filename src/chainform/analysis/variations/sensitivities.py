@@ -174,7 +174,7 @@ class _Sensitivities:
         steps = counted(len(path.forced), "step")
         report = [f"{mode}: {count} by {', '.join(by[:MOST_NAMES])}{more}"]
         report.append(
-            f"{steps} by the collocation of Gauss, order 6, for {motion.steps} of the motion; "
+            f"{steps} by the collocation of Gauss, order 10, for {motion.steps} of the motion; "
             f"error {reached:.1e} of the largest of each kind"
         )
         if motion.ending:

@@ -45,7 +45,7 @@ class StartDeviations:
         equations = self.equations
         graph, system = equations.graph, equations.system
         self.nv, self.rows, self.n = graph.nv, graph.rows, len(equations.names)
-        y, given = motion.states(np.array([motion.first]))
+        y, given = motion.begin
         self.mechanism, self.gaps = equations.mechanism, None
         self.held: NDArray[np.bool_] = np.zeros(self.rows, dtype=bool)
         if self.rows:

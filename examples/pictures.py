@@ -1,6 +1,6 @@
 """Make the pictures of docs/examples.md: one motion after another, as figures and stills.
 
-    python examples/pictures.py            # all scenarios, and the arm that writes
+    python examples/pictures.py            # all scenarios, the arm that writes, and designs
     python examples/pictures.py pendulum   # one of them
 
 Pictures come out the same each time, so only those change whose scenario has changed.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chainform.analysis import Result, analyse
+from chainform.analysis import DesignResult, Result, Task, analyse, kinematics
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 
 ROOT = Path(__file__).parents[1]
@@ -37,6 +37,12 @@ PLOTS = {
     "stick_slip": ["q", "qd"],
 }
 """Motions that say more as curves over time; of all others a still is made."""
+DESIGNS = {
+    "balanced_flap": ("tau.flap", "q.flap"),
+    "path_generator": ("position(pen)[2]", "position(pen)[1]"),
+    "slide_gains": ("q.x", "t"),
+}
+"""Tasks of designs, what is drawn of them, and over which column."""
 
 
 def main(names: list[str]) -> None:
@@ -47,6 +53,9 @@ def main(names: list[str]) -> None:
             print(write_picture(path.stem, run_of(path)).relative_to(ROOT))
     if not names or WRITING.stem in names:
         print(write_writing(analyse(WRITING)).relative_to(ROOT))
+    for name in DESIGNS:
+        if not names or name in names:
+            print(write_design(name).relative_to(ROOT))
 
 
 def run_of(path: Path) -> Run | BatchRun:
@@ -78,6 +87,24 @@ def write_writing(path: Result, folder: Path = TARGET) -> Path:
     file = folder / f"{WRITING.stem}.png"
     strokes = strokes_of(path)
     path.picture(file=file, size=(640, 420), ghosts=0, view=(-75, 12), stretches=strokes)
+    return file
+
+
+def write_design(name: str, folder: Path = TARGET) -> Path:
+    """Write the picture of a design, before and after, and return where it is."""
+    file, task = folder / f"{name}.svg", ROOT / "examples" / "tasks" / f"{name}.toml"
+    found = analyse(task)
+    assert isinstance(found, DesignResult)
+    what, over = DESIGNS[name]
+    if name == "path_generator":
+        t = np.linspace(0, 2 * np.pi, 181)
+        sides = [
+            kinematics(mechanism, {"crank": "t"}, t, ["pen"], start=[0, 0.5, 1.2])
+            for mechanism in (Task.read(task).mechanism, found.mechanism)
+        ]
+        sides[1].plot(what, file, over=over, before=sides[0], width=5, height=3)
+    else:
+        found.plot(what, file, over=over, width=7, height=1.8)
     return file
 
 

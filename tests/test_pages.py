@@ -31,6 +31,7 @@ ROOT = DOCS.parent
         "docs/statics.md",
         "docs/periodic.md",
         "docs/sensitivities.md",
+        "docs/design.md",
         "docs/tasks.md",
         "docs/inverse-kinematics.md",
         "docs/programs.md",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chainform.analysis import (
         analyse,
         compare,
+        design,
         equilibria,
         equilibrium_path,
         inverse_dynamics,
@@ -56,6 +57,7 @@ __all__ = [
     "analyse",
     "compare",
     "derive",
+    "design",
     "equilibria",
     "equilibrium_path",
     "inverse_dynamics",

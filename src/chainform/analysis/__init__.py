@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         exact_values,
         rounding_at,
     )
+    from chainform.analysis.design.design import DesignResult, design
     from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium.equilibrium_search import equilibria
     from chainform.analysis.equilibrium.static_forces import statics
@@ -58,6 +59,7 @@ __all__ = [
     "TASKS",
     "Comparison",
     "ComparisonRow",
+    "DesignResult",
     "DriveForces",
     "ImplicitEquations",
     "IndependentCoordinates",
@@ -84,6 +86,7 @@ __all__ = [
     "arguments_of",
     "compare",
     "complete",
+    "design",
     "drives",
     "equilibria",
     "equilibrium_path",

@@ -19,23 +19,15 @@ from dataclasses import dataclass
 from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
-from chainform.analysis.equilibrium.equilibrium_search import equilibria
-from chainform.analysis.equilibrium.static_forces import statics
-from chainform.analysis.motions.motion_kinematics import kinematics
-from chainform.analysis.motions.motion_loads import inverse_dynamics
+from chainform.analysis.design.design import design
 from chainform.analysis.periodic.lyapunov import lyapunov_exponents
 from chainform.analysis.periodic.periodic_motion import periodic_motion
 from chainform.analysis.periodic.stability_limit import stability_limit
-from chainform.analysis.poses.inverse_poses import inverse_kinematics
-from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
+from chainform.analysis.studies import STUDIES, arguments_in, words_of
 from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error
@@ -44,19 +36,13 @@ from chainform.mechanism import Mechanism
 from chainform.readers import Source, bytes_of, table_from_text, text_of
 from chainform.simulation import origin_of, scenario_of
 
-Array = NDArray[np.float64]
 TASKS: Mapping[str, Callable[..., Result]] = {
-    "kinematics": kinematics,
-    "workspace": workspace,
-    "inverse_dynamics": inverse_dynamics,
-    "inverse_kinematics": inverse_kinematics,
-    "statics": statics,
-    "equilibria": equilibria,
-    "equilibrium_path": equilibrium_path,
+    **STUDIES,
     "periodic_motion": periodic_motion,
     "stability_limit": stability_limit,
     "lyapunov_exponents": lyapunov_exponents,
     "sensitivities": sensitivities,
+    "design": design,
 }
 """The function of each task."""
 OF_MOTIONS = ("sensitivities",)
@@ -65,8 +51,6 @@ WATCHED = tuple(name for name, task in TASKS.items() if "progress" in signature(
 """Tasks that tell how far they have come."""
 SYNTAXES = {".toml": "toml", ".json": "json"}
 COMMON = ("task", "mechanism", "store", "name", *FREE_TEXT)
-MOST = 10_000_000
-"""Times of a motion."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,14 +112,7 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
         found = scenario.mechanism
     elif not isinstance(found, Mechanism):
         found = origin_of(table, source, folder, None).mechanism
-    entries = {key: entry for key, entry in given.items() if key in words}
-    values = {key: _argument(key, entry, folder) for key, entry in entries.items()}
-    for key, parameter in list(signature(TASKS[name]).parameters.items())[1:]:
-        is_one = parameter.kind is not parameter.VAR_KEYWORD
-        if is_one and parameter.default is parameter.empty and key not in values:
-            raise table.at(key).error(f"the task {name} needs it", f"give {key}")
-    if "times" in values:
-        values["t"] = values.pop("times")
+    values = arguments_in(name, TASKS[name], given, folder)
     if scenario is not None:
         values = scenario.options(values)
     return Task(name, found, values, source.file)
@@ -143,32 +120,4 @@ def _task(table: Given, folder: Path, source: Source) -> Task:
 
 def arguments_of(task: str) -> tuple[str, ...]:
     """Return the words of a task: the arguments of its function, `times` in place of t."""
-    function = TASKS[task]
-    names: list[str] = []
-    for name, parameter in list(signature(function).parameters.items())[1:]:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            (options,) = get_args(get_type_hints(function)[name])
-            names += options.__annotations__
-        elif name != "progress":
-            names.append("times" if name == "t" else name)
-    return tuple(names)
-
-
-def _argument(key: str, entry: Given, folder: Path) -> Any:
-    """Return what a file gives for an argument."""
-    if key == "times":
-        return times_of(entry)
-    if key == "motion" and isinstance(entry.value, str):
-        return folder / entry.value
-    return entry.value
-
-
-def times_of(given: Given) -> Array:
-    """Return times: a list of numbers, or from, to and count."""
-    if given.is_list:
-        return np.array([entry.number() for entry in given.entries()])
-    table = given.table(("from", "to", "count"), "write times = { from = 0, to = 2, count = 201 }")
-    first = table["from"].number() if table.has("from") else 0.0
-    last = table.required("to", "write when the motion ends, s").number()
-    count = table["count"].whole(1, MOST) if table.has("count") else 201
-    return np.linspace(first, last, count)
+    return words_of(TASKS[task])

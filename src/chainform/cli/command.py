@@ -33,6 +33,7 @@ SUMMARIES = {
     "stability-limit": "find where an equilibrium or a periodic motion becomes unstable",
     "lyapunov-exponents": "find how fast deviations from a motion grow",
     "sensitivities": "find the derivatives of a motion by parameters and its start",
+    "design": "find values of parameters that a study makes best",
     "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
@@ -59,7 +60,7 @@ SUMMARIES = {
 FAMILIES = {
     "analyse": (
         *("analyse", "kinematics", "workspace", "inverse-kinematics", "inverse-dynamics"),
-        *("statics", "equilibria", "equilibrium-path", "sensitivities"),
+        *("statics", "equilibria", "equilibrium-path", "sensitivities", "design"),
         *("periodic-motion", "stability-limit", "lyapunov-exponents"),
     ),
     "derivation": ("derive", "bind", "reduce"),

@@ -247,6 +247,7 @@ def plot_arrays(  # noqa: PLR0913, a front door
     file: str | PathLike[str] | None = None,
     *,
     over: str | None = None,
+    before: Tabular | None = None,
     title: str | None = None,
     width: float = 8.0,
     height: float | None = None,
@@ -257,8 +258,8 @@ def plot_arrays(  # noqa: PLR0913, a front door
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
     `over` is the column on the other axis, by default the array that orders the rows. Rows without
     an order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
-    entries of one position are drawn over each other, a metre is as long on both axes. `width` is
-    that of the figure and `height` that of each panel (1.7 unless given), in inches.
+    entries of one position are drawn over each other, a metre is as long on both axes. Columns of
+    a table `before` are dashed. `width` is that of the figure, `height` that of a panel, in inches.
     """
     path = target_file("a plot", file, *METADATA)
     library("matplotlib", "plotting", "plot")
@@ -278,6 +279,8 @@ def plot_arrays(  # noqa: PLR0913, a front door
     with plot_style():
         below = f"{along.label} ({along.unit})" if along.unit else along.label
         draw = partial(_draw_rows, x, _lines_of(table))
+        if before is not None:
+            draw = partial(_draw_both, draw, before, over or before.rows)
         figure: Any = _figure(panels, layout, heading, draw, below)
         if is_shape:
             for ax in figure.axes:
@@ -326,6 +329,16 @@ def _draw_rows(x: Array, lines: list[slice] | None, ax: Any, panel: Panel) -> No
 
 FEW, MOST_DOTS = 100, 5000
 """Up to how many dots are large, and from how many on they are painted."""
+
+
+def _draw_both(
+    draw: Callable[[Any, Panel], None], before: Tabular, over: str, ax: Any, panel: Panel
+) -> None:
+    """Draw the curves of a panel, and where they were before."""
+    columns, dashes = before.columns(), {"linestyle": (0, (3, 1.5)), "linewidth": 1.2}
+    for curve in (curve for curve in panel.curves if curve.name in columns):
+        ax.plot(columns[over], columns[curve.name], color=curve.colour, alpha=0.55, **dashes)
+    draw(ax, panel)
 
 
 # --- many motions ---------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
+    from chainform.simulation.files.about import END
     from chainform.simulation.files.formats import (
         FORMS,
         form_of,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOSED",
+    "END",
     "FORMS",
     "MOTION_FIELDS",
     "Barrier",

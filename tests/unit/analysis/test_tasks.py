@@ -378,6 +378,12 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     },
     "lyapunov_exponents": {"t": 1, "blocks": 4, "q0": [0, 0.5, 1.2]},
     "sensitivities": {"parameters": ["g"], "q0": {"crank": 0.4}, "t": 0.1},
+    "design": {
+        "parameters": {"a": [0.15, 0.25]},
+        "study": {"task": "statics", "q": {"crank": 0.4}},
+        "goals": {"tau.crank": 1.5},
+        "starts": 2,
+    },
 }
 
 

@@ -45,6 +45,24 @@ def test_targets_of_which_none_is_reached_fail(call: Callable[..., Any], x: str,
     assert found.document["arrays"]["reached"] == [1.0 - code, 0.0]
 
 
+@pytest.mark.parametrize(("upper", "code"), [(20, 0), (0.001, 1)])
+def test_a_design_that_cannot_be_fails(call: Callable[..., Any], upper: float, code: int) -> None:
+    options = {
+        "parameters": '{"crank_mass": [0.1, 1]}',
+        "study": '{"task": "statics", "q": {"crank": 0.4}}',
+        "minimise": "crank_mass",
+        "constraints": f'{{"max(abs(tau.crank))": {{"upper": {upper}}}, "crank_mass": [0.2, 1]}}',
+        "starts": "1",
+    }
+    words = [word for name, text in options.items() for word in (f"--{name}", text)]
+    found = call("design", BAR, *words, "--json")
+    assert found.code == code
+    assert found.document["arrays"]["converged"] == [1.0 - code]
+    drawn = call("design", BAR, *words, "--draw", "tau.leg", "--plot", "never.svg")
+    assert drawn.code == 2
+    assert "--draw" in drawn.err
+
+
 def test_a_saved_result_is_a_motion(call: Callable[..., Any], tmp_path: Path) -> None:
     file = str(tmp_path / "path.csv")
     path = '{"coupler": {"x": "0.1 + 0.05*t"}}'

@@ -90,6 +90,11 @@ def joined(states: Sequence[StaticStates]) -> StaticStates:
     return StaticStates(*(np.concatenate(column) for column in columns))
 
 
+def own_column(parameter: str) -> str:
+    """Return the name of the column of one parameter; no group of inputs has such a name."""
+    return f"parameter {parameter}"
+
+
 class BatchOutput:
     """An output of a graph for many states at once."""
 
@@ -100,14 +105,17 @@ class BatchOutput:
         self.plan = BatchPlan(graph, wanted)
 
     def __call__(self, columns: Mapping[str, Array], count: int) -> Array:
-        """Return the entries (count, n), given the groups of inputs, (n,) or (count, n)."""
+        """Return the entries (count, n), given the groups of inputs, (n,) or (count, n).
+
+        A parameter without a value has a column of its own, or that of the only such parameter.
+        """
         numbers: dict[int, Any] = {}
         for v in self.plan.inputs:
             item = self.graph.inputs[v]
             if item.group == "parameter" and item.default is not None:
                 numbers[v] = float(item.default)
             elif item.group == "parameter":
-                numbers[v] = columns["parameter"]
+                numbers[v] = columns.get(own_column(item.name), columns.get("parameter"))
             else:
                 column = columns[item.group][..., item.index]
                 numbers[v] = np.ascontiguousarray(column) if column.ndim else float(column)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,9 +221,9 @@ def _length(mechanism: Any, given: Given, options: Mapping[str, Any]) -> float:
 def _refuse_changes(problem: Problem) -> None:
     """Refuse events that change the motion by a function of Python."""
     events: Any = problem.options["events"]
-    for name, event in events.items() if isinstance(events, Mapping) else ():
-        given: Any = event
-        if isinstance(event, Mapping) and given.get("change") is not None:
+    named = cast("Mapping[str, Any]", events if isinstance(events, Mapping) else {})
+    for name, event in named.items():
+        if isinstance(event, Mapping) and cast("Any", event).get("change") is not None:
             raise RunError(
                 "a function of Python has no derivatives",
                 element=f"event {name!r}, change",

@@ -203,6 +203,11 @@ class Result(Displayed):
             known = {"qdd": rest, **known}
         return Run(self.mechanism, t, self["q"], qd, tau, method=self.task, computed=known)
 
+    @property
+    def plotted(self) -> Result:
+        """The arrays that `plot` draws."""
+        return self
+
     def plot(
         self,
         what: str | Sequence[str] | None = None,

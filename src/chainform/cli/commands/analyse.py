@@ -113,6 +113,12 @@ HELP = {
     "sensitivities tolerance": "the error of the derivatives, against the largest of their kind",
     "sensitivities q0": "the pose at the start: crank=0.4, or a list",
     "sensitivities forces": "efforts by joints: crank=2*sin(t)",
+    "design parameters": 'bounds by name: {"l": [0.2, 0.6]}',
+    "study": 'a task or a motion: {"task": "statics", "q": {"arm": [0, 1]}}',
+    "minimise": "an expression of one number: 'max(abs(tau.arm))'",
+    "goals": 'values of expressions: {"last(q.arm)": 0.5}',
+    "constraints": 'bounds of expressions: {"l1 + l2": [0.5, null]}',
+    "derivatives": "exact (default) or differences",
 }
 """What options are for that several tasks have."""
 
@@ -235,8 +241,9 @@ def _reported(args: Namespace, task: Task) -> Report:
     check_pictures(args)
     check_store(args, task.mechanism)
     result = _computed(task, files)
-    for option, names in (("--table", args.table), ("--draw", args.draw), ("--over", args.over)):
-        _check_columns(result, option, [names] if isinstance(names, str) else names or [])
+    _check_columns(result, "--table", args.table or [])
+    _check_columns(result.plotted, "--draw", args.draw or [])
+    _check_columns(result.plotted, "--over", [args.over] if args.over else [])
     for file in files:
         result.save(file)
     written = [*files, *draw_pictures(args, result, what=args.draw, over=args.over)]
@@ -260,8 +267,9 @@ def _reported(args: Namespace, task: Task) -> Report:
 
 
 def _reaches_nothing(result: Result) -> bool:
-    """Tell whether there are targets, and none of them is reached."""
-    return "reached" in result.arrays and not result["reached"].any()
+    """Tell whether there are targets and none is reached, or starts and none converged."""
+    aims = [name for name in ("reached", "converged") if name in result.arrays]
+    return any(not result[name].any() for name in aims)
 
 
 def _check_columns(result: Result, option: str, names: Sequence[str]) -> None:
@@ -301,7 +309,8 @@ COMMANDS = {
         usage="TASK.toml [--out FILE.csv] [--plot FILE.svg] [--save MODEL]",
         description="Carry out a task of a file: kinematics, inverse problems, statics. Ctrl-C\n"
         "ends it early: what is done is written to the files of --out, and the exit code is 130.\n"
-        "It is 1 where no target of inverse kinematics is reached.",
+        "It is 1 where no target of inverse kinematics is reached, and where no start of a design\n"
+        "converged.",
         add_options=add_options,
         run=run,
     ),

@@ -1,0 +1,163 @@
+"""A study of a design: a task or a motion, its result for values of parameters, and how it changes.
+
+{"task": "statics", "q": {"arm": [0, 0.5, 1]}}
+{"simulate": {"t": 2, "q0": [0.3]}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.design.design_parameters import DesignParameters, differences
+from chainform.analysis.design.equilibrium_rows import EquilibriumRows
+from chainform.analysis.design.motion_slopes import MotionStudy
+from chainform.analysis.design.row_expressions import Varied
+from chainform.analysis.design.state_slopes import no_derivative
+from chainform.analysis.design.task_slopes import TaskSlopes, has_exact
+from chainform.analysis.results.result import Result
+from chainform.analysis.studies import STUDIES, arguments_in, words_of
+from chainform.errors import RunError
+from chainform.given import argument
+from chainform.simulation import ResultRecord, columns_of
+
+Array = NDArray[np.float64]
+MOST = 1_000_000
+"""Rows times parameters: each takes all steps of the equations at once."""
+REMEDY = 'write {"task": "statics", "q": ...}, or {"simulate": {"t": 2, "q0": [0.3]}}'
+
+
+class ArraySlopes(Protocol):
+    """What gives exact derivatives of the arrays of results."""
+
+    def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
+        """Return the derivatives of some arrays of a result, (m, ..., n)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A function from values of parameters to a result."""
+
+    parameters: DesignParameters
+    name: str
+    find: Callable[[Array], Result]
+    make_slopes: Callable[[], ArraySlopes]
+    is_exact: bool
+
+    @staticmethod
+    def of(parameters: DesignParameters, given: object, is_exact: bool) -> Study:
+        """Return the study that a table describes."""
+        table = argument("study", given).table(remedy=REMEDY)
+        if table.one_of("task", "simulate", remedy=REMEDY) == "simulate":
+            known = table.table(("simulate", "outputs"), REMEDY)
+            motion = MotionStudy.of(parameters, known["simulate"], known["outputs"])
+            return Study(parameters, "simulate", motion.find, lambda: motion, is_exact)
+        task = table["task"].choice(tuple(STUDIES), "task", f"studies are {', '.join(STUDIES)}")
+        function = STUDIES[task]
+        known = table.table(("task", "t", *words_of(function)))
+        arguments = arguments_in(task, function, known, Path())
+        if known.has("t"):
+            arguments["t"] = known["t"].value
+        if "values" in arguments:
+            raise table["values"].error(
+                "values belong to the mechanism", "put those of other parameters into its file"
+            )
+        if is_exact and not has_exact(task):
+            raise no_derivative(f"{task} is not differentiated")
+
+        rows = EquilibriumRows(arguments) if task == "equilibria" else None
+
+        def find(values: Array) -> Result:
+            found = function(parameters.bound(values), **arguments)
+            return found if rows is None else rows.ordered(found)
+
+        def make_slopes() -> ArraySlopes:
+            return TaskSlopes(parameters.free(), parameters.names, task, arguments)
+
+        return Study(parameters, task, find, make_slopes, is_exact)
+
+    @cached_property
+    def _slopes(self) -> ArraySlopes:
+        return self.make_slopes()
+
+    def columns(self, result: Result, names: Collection[str]) -> dict[str, tuple[str, int]]:
+        """Return the array and the place in it of columns; names of parameters are none."""
+        places: dict[str, tuple[str, int]] = {}
+        for array in result.arrays:
+            record = ResultRecord({array: result[array]}, (), {})
+            labels = columns_of(record, result.mechanism)
+            places |= {label: (array, k) for k, label in enumerate(labels)}
+        own = self.parameters.names
+        for name in names:
+            if name in places and name in own:
+                message = f"{name} may mean the parameter or a column of the result"
+                raise RunError(message, element=name, remedy="give the parameter another name")
+            if name not in places and name not in self.constants:
+                known = [*own, *places, *self.constants]
+                raise argument("expression", name).unknown("column or parameter", known)
+        return {name: places[name] for name in names if name in places}
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """Values of all parameters of the mechanism."""
+        mechanism = self.parameters.bound(self.parameters.start)
+        return {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
+
+    def known(self, result: Result, values: Array, names: Collection[str]) -> dict[str, Varied]:
+        """Return what names in expressions stand for, with derivatives by parameters."""
+        places = self.columns(result, names)
+        arrays = sorted({array for array, _ in places.values()})
+        found = self._changes(result, values, arrays)
+        n, rows = len(values), len(result)
+        known: dict[str, Varied] = {
+            name: Varied(np.asarray(x), np.zeros(n)) for name, x in self.constants.items()
+        }
+        for k, name in enumerate(self.parameters.names):
+            known[name] = Varied(np.asarray(values[k]), np.eye(n)[k])
+        for name, (array, place) in places.items():
+            column = result[array].reshape(rows, -1)[:, place]
+            slopes = found[array].reshape(rows, -1, n)[:, place]
+            if np.isnan(slopes).any():
+                remedy = "name as many drives, or targets, as there are freedoms"
+                message = f"{name} is not determined by the equations of {self.name}"
+                raise no_derivative(message, result.mechanism.file, remedy)
+            known[name] = Varied(column, slopes)
+        return known
+
+    def _changes(self, result: Result, values: Array, arrays: Collection[str]) -> dict[str, Array]:
+        if not arrays:
+            return {}
+        size = len(result) * len(values)
+        if size > MOST:
+            message = f"{len(result)} rows and {len(values)} parameters are too many"
+            remedy = f"take fewer: their product may be {MOST}"
+            raise RunError(message, element="study", remedy=remedy)
+        if self.is_exact:
+            return self._slopes.arrays(result, values, arrays)
+        return self._differences(result, values, arrays)
+
+    def _differences(
+        self, result: Result, values: Array, arrays: Collection[str]
+    ) -> dict[str, Array]:
+        """Return differences of five points."""
+
+        def flat(at: Array) -> Array:
+            end = self.find(at)
+            wrong = [name for name in arrays if end[name].shape != result[name].shape]
+            if wrong:
+                message = f"the number of rows of {wrong[0]} changes with the parameters"
+                remedy = "take a study whose number of rows stays"
+                raise RunError(message, element="study", remedy=remedy)
+            return np.concatenate([end[name].reshape(-1) for name in arrays])
+
+        found = differences(flat, values, self.parameters)
+        sizes = np.cumsum([result[name].size for name in arrays])[:-1]
+        pairs = zip(arrays, np.split(found, sizes), strict=True)
+        return {name: part.reshape(*result[name].shape, -1) for name, part in pairs}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.analysis import DesignResult, Result, TaskInterrupted
+from chainform.analysis import DesignResult, Result, Task, TaskInterrupted
 from chainform.readers import read_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -92,6 +92,25 @@ def test_a_spring_balances_a_door() -> None:
     poses = {"task": "statics", "q": {"flap": [-1.0, -0.5, 0.0, 0.6, 1.1]}}
     found = design(flap.build(), {"k": [10, 500]}, poses, goals={"tau.flap": 0})
     assert found["k"][0] == pytest.approx(3 * 9.81 * 0.5 / (0.4 * 0.3), rel=1e-9)
+
+
+def test_the_largest_of_rows_is_least_where_two_are_equal() -> None:
+    # With 0.1 m at rest the spring balances no two poses; the torque by hand, on a fine grid of k.
+    task = Task.read(EXAMPLES / "tasks" / "balanced_flap.toml")
+    q = np.array(task.arguments["study"]["q"]["flap"], dtype=np.float64)
+    found = design(
+        task.mechanism, {"k": [10, 500]}, task.arguments["study"], minimise="max(abs(tau.flap))"
+    )
+    length = np.sqrt(0.4**2 + 0.3**2 + 2 * 0.4 * 0.3 * np.sin(q))
+    lift = 0.4 * 0.3 * np.cos(q) * (1 - 0.1 / length)
+    k = np.linspace(140, 190, 50_001)
+    worst = np.abs(k[:, None] * lift - 3 * 9.81 * 0.5 * np.cos(q)).max(axis=1)
+    assert found["k"][0] == pytest.approx(k[np.argmin(worst)], abs=2e-3)
+    assert found["objective"][0] == pytest.approx(worst.min(), abs=1e-4)
+    assert found.after is not None
+    torque = np.sort(np.abs(found.after["tau"][:, 0]))
+    assert torque[-1] == pytest.approx(torque[-2], rel=1e-6)
+    assert found.facts["converged"]
 
 
 def path_linkage() -> cf.Mechanism:

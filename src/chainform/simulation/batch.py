@@ -326,7 +326,7 @@ def _batch(
         found.events,
         found.statistics,
         problem.settings.method.name,
-        event_names=tuple(event.name for event in conditions.events),
+        event_names=tuple(event.name for event in conditions.events if not event.is_kink),
         problems=dict(sorted(found.problems.items())),
         interrupted=found.interrupted,
         runs=runs,

@@ -164,6 +164,8 @@ class Runner:
         """Let all events happen that are met at once: those requested first, in their order."""
         requested = [self.requested[number] for number in found if number < len(self.requested)]
         for event in requested:
+            if event.is_kink:
+                continue
             q, qd = self._state()
             self.records.append(EventRecord(event.name, self.integrator.t, q, qd))
             if event.change is not None:
@@ -243,6 +245,13 @@ class Runner:
                 f"stops and friction change without end at {t}",
                 element=self.mode_changes.name_of(found - len(self.requested)),
                 remedy="make one of them stiff, or end the motion there by an event",
+            )
+        if self.requested[found].is_kink:
+            return RunError(
+                f"a jump in the laws holds the motion at {t}, which the laws do not describe",
+                element=f"actuator {self.requested[found].name}",
+                remedy="make the law steep in place of the jump: z/sqrt(z^2 + 1e-6) for sign(z); "
+                "friction of a joint is in its friction = { coulomb = ... }",
             )
         return RunError(
             f"{self.requested[found].name} happens again and again at {t}",

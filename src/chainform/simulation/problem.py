@@ -34,7 +34,7 @@ from chainform.simulation.equations.efforts import (
 )
 from chainform.simulation.equations.energy_balance import has_energy_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
-from chainform.simulation.equations.events import Event, events_of
+from chainform.simulation.equations.events import Event, events_of, kinks_in
 from chainform.simulation.equations.initial import initial_state, whole_state
 from chainform.simulation.equations.loop_constraints import Stabilise, stabilise_of
 from chainform.simulation.equations.motion_laws import (
@@ -147,7 +147,7 @@ class Problem(Displayed):
         check_motion(moving, self.motion, self.span)
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
-        events = tuple(events_of(moving, laws["events"]))
+        events = (*events_of(moving, laws["events"]), *kinks_in(moving))
         controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
         barriers = barriers_of(moving, *contact, self.without)

@@ -165,12 +165,12 @@ class EquationBuilder:
         inputs, zero = self.model.graph.inputs.values(), self.builder.number(0)
         return {item.name: zero for item in inputs if item.group in groups}
 
-    def efforts(self, forces: Sequence[Force]) -> list[Scalar]:
-        """Return what laws put on all rates."""
+    def efforts(self, forces: Sequence[Force], count: int | None = None) -> list[Scalar]:
+        """Return what laws put on all rates, or on so many signals."""
         acting = replace(self.mechanism, forces=tuple(forces))
         found = generalised_forces(self.builder, acting)
         zero = self.builder.number(0)
-        return [found.get(i, zero) for i in range(self.mechanism.nv)]
+        return [found.get(i, zero) for i in range(self.mechanism.nv if count is None else count)]
 
     def declare_rate(self, tau: Sequence[Scalar]) -> None:
         """Declare y' under given efforts."""

@@ -16,7 +16,7 @@ from chainform.formulations import Actuated, rest_places
 from chainform.graph import Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.controllers import ControlContext, Controller
-from chainform.simulation.equations.efforts import Efforts, signal_rates
+from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.evaluate import values_along
 
 Array = NDArray[np.float64]
@@ -31,23 +31,24 @@ def put_inputs(
 ) -> list[Scalar]:
     """Return tau as scalars, and give the actuators their signals."""
     mechanism, zero = equations.mechanism, equations.builder.number(0)
-    rates = signal_rates(mechanism)
+    actuators = mechanism.actuators
     actuated = None
-    if rates:
+    if actuators:
         first, count = len(equations.extra), len(rest_places(mechanism))
         actuated = Actuated(mechanism, equations.kinematics, range(first, first + count))
         equations.extra += [zero] * count
     signals = efforts.signals or Efforts()
     tau = equations.efforts(efforts.laws)
-    by_rate = equations.efforts(signals.laws)
-    u = [by_rate[rate] for rate in rates]
+    u = equations.efforts(signals.laws, len(actuators))
+    own = {actuator.rate: k for k, actuator in enumerate(actuators) if not actuator.weights}
     context = ControlContext(equations, actuated)
     for controller in controllers:
         for rate, value in controller.outputs(context).items():
-            if rate in rates:
-                u[rates.index(rate)] = u[rates.index(rate)] + value
-            else:
+            place = own.get(rate) if rate < len(tau) else rate - len(tau)
+            if place is None:
                 tau[rate] = tau[rate] + value
+            else:
+                u[place] = u[place] + value
     count = len(tau)
     laws = [equations.builder.keep(value) for value in (*tau, *u)]
     equations.declare("laws", laws)

@@ -6,8 +6,9 @@
 | `computed_torque` | inverse dynamics at qdd = targets'' + kd e' + kp e, for all joints       |
 | `state_feedback`  | u_ref - K (x - x_ref)                                                   |
 
-Where a joint has an actuator the result is its signal, otherwise it is the effort of the joint. All
-of them become part of the compiled equations.
+Where a joint has an actuator the result is its signal, otherwise it is the effort of the joint. An
+actuator of several joints stands for a joint by its name. All of them become part of the compiled
+equations.
 """
 
 from __future__ import annotations

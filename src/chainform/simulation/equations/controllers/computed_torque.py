@@ -98,6 +98,9 @@ def computed_torque_of(fields: ControllerFields, without: Sequence[str] = ()) ->
     fields.check(FIELDS, ("kp", "kd", "targets"))
     fields.refuse_quaternions()
     mechanism = fields.mechanism
+    if any(actuator.weights for actuator in mechanism.actuators):
+        message = "computed torque does not share a torque among actuators of several joints"
+        raise fields.table["type"].error(message, "use pd or state_feedback, by actuators")
     targets = _targets(fields)
     kp, kd = (fields.per_rate(fields.table[name]) for name in ("kp", "kd"))
     values = _values(fields.table["values"])

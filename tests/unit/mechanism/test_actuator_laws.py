@@ -120,7 +120,7 @@ def test_side_files_of_urdf_hold_laws(tmp_path: Path) -> None:
         joint = {"name": f"j_{name}", "type": "revolute", "axis": "z"}
         builder.segment(name, parent=parent or "ground", joint=joint, mass=1, com=[1, 0, 0])
     builder.actuator("m", "j_fore", states={"i": "u - i - q2"}, effort="kt*i")
-    builder.actuator("n", joints={"j_upper": "2*kt"}, states={}, effort="kt*3")
+    builder.actuator("n", {"j_upper": "2*kt"}, states={}, effort="kt*3")
     mechanism = builder.build()
     export = export_urdf(mechanism)
     (tmp_path / "arm.urdf").write_text(export.text)

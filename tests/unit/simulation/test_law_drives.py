@@ -238,8 +238,8 @@ def wrist() -> cf.Mechanism:
         "hand", parent="fork", joint=roll, mass=1, com=["3/10", 0, "1/10"], inertia=inertia
     )
     laws = {"states": {"i": "(u - i - 0.1*der(q))/0.02"}, "effort": "0.1*i", "gear_ratio": 20}
-    builder.actuator("left", joints={"pitch": 1, "roll": 1}, **laws)
-    builder.actuator("right", joints={"pitch": 1, "roll": "-1"}, **laws)
+    builder.actuator("left", {"pitch": 1, "roll": 1}, **laws)
+    builder.actuator("right", {"pitch": 1, "roll": "-1"}, **laws)
     return builder.build()
 
 
@@ -289,7 +289,9 @@ def test_the_power_of_a_shared_drive_is_that_of_its_joints() -> None:
 
 def test_signals_and_controllers_of_shared_drives_go_by_actuators() -> None:
     mechanism = wrist()
-    control = {"left": {"type": "pd", "kp": 30, "kd": 1, "target": 0.4, "limit": 24}}
+    control: dict[str, Any] = {
+        "left": {"type": "pd", "kp": 30, "kd": 1, "target": 0.4, "limit": 24}
+    }
     control["lq"] = {"type": "state_feedback", "joints": ["right"], "K": [[30, -30, 1, -1]]}
     run = cf.simulate(mechanism, t=0.2, controllers=control, q0=[0.1, 0.05])
     assert run.u is not None
@@ -409,7 +411,8 @@ def test_the_independent_reference_gives_the_same() -> None:
         q, qd, u = rng.normal(size=3), rng.normal(size=3), rng.normal(size=3) * 20
         twist = rng.choice([-1, 1]) * 0.002 * k
         angle, speed = 12 * (q[1] - q[2] / 2 + twist), 12 * rng.normal()
-        given = {"q": q, "qd": qd, "u": u, "x": [*rng.normal(size=2) * 3, angle, speed, 1.0]}
+        given: dict[str, Any] = {"q": q, "qd": qd, "u": u}
+        given["x"] = [*rng.normal(size=2) * 3, angle, speed, 1.0]
         values = model.evaluate(**given)
         answer = StateAnswer(tomllib.loads(MIXED), {**given, "tau": np.zeros(3), "values": {}})
         for name, found in values.items():

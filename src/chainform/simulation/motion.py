@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.equations.controllers import ControlClock
 from chainform.simulation.equations.events import Event, EventRecord
 from chainform.simulation.equations.times import check_size, later
 from chainform.simulation.machine.failures import SmallStepError, UnsolvedError, ValuelessEventError
@@ -88,8 +89,10 @@ class Runner:
         events: Sequence[Event],
         nq: int,
         mode_changes: ModeChanges | None = None,
+        clock: ControlClock | None = None,
     ) -> None:
         self.integrator = integrator
+        self.clock = clock
         self.requested = events
         self.nq = nq
         self.mode_changes = mode_changes
@@ -115,11 +118,16 @@ class Runner:
         self.given, stuck, before = 0, 0, self.integrator.t
         step, across, crowd = SHORTEST, -np.inf, ZenoDetector(before)
         throttle = Throttle(pause)
+        self._sample()
         if self.mode_changes is not None and not self.is_resumed:
             with self._decided():
                 self.records += self.mode_changes.begin()
         while self.integrator.t < end and not self.is_over:
-            found = self._advance(end, throttle)
+            found = self._advance(min(end, self.next_sample), throttle)
+            if self._sample():
+                self._put_out_again()
+                if throttle.is_due:
+                    throttle.pause(self.integrator.t)
             if not found:
                 continue
             if self.integrator.t > before + STANDSTILL * (end - before):
@@ -138,11 +146,30 @@ class Runner:
             if throttle.is_due and not self.is_over:
                 throttle.pause(self.integrator.t)
 
+    @property
+    def next_sample(self) -> float:
+        """The time of the next sample of a controller that is sampled by itself."""
+        return np.inf if self.clock is None else self.clock.next
+
+    def _sample(self) -> bool:
+        """Let the controllers act that are due now; tell whether there are any."""
+        motion = self.integrator
+        if self.clock is None or self.next_sample > later(motion.t):
+            return False
+        (q, qd), split = self._state(), self.nq + motion.machine.equations.nv
+        parts = {"q": q, "qd": qd, "x": motion.y[split:]}
+        self.clock.sample(motion.t, parts, motion.machine.layout.part(motion.p, "controls"))
+        motion.jump()
+        return True
+
     def _advance(self, end: float, throttle: Throttle) -> tuple[int, ...]:
         """Go to the next events, and return their numbers; none at the end."""
         self.is_under_way = True
         try:
-            return self.integrator.advance(end, self.times[self.given :], throttle.pause)[1]
+            times = self.times[self.given :]
+            if self.clock is not None:
+                times = times[: int(np.searchsorted(times, later(end), "right"))]
+            return self.integrator.advance(end, times, throttle.pause)[1]
         except ValuelessEventError as problem:
             if problem.number < len(self.requested):
                 problem.element = f"event {self.requested[problem.number].name!r}"

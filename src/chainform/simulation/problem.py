@@ -25,13 +25,13 @@ from chainform.runtime import CodeCache, LruCache
 from chainform.simulation.consistent_state import Remarks, state_of_motion
 from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.contact.tables import barriers_of, tables_of
-from chainform.simulation.equations.controllers import Controller, controllers_of
-from chainform.simulation.equations.efforts import (
-    Efforts,
-    bends_of,
-    efforts_of,
-    with_signals,
+from chainform.simulation.equations.controllers import (
+    ControlClock,
+    Controller,
+    check_resumption,
+    controllers_of,
 )
+from chainform.simulation.equations.efforts import Efforts, bends_of, efforts_of, with_signals
 from chainform.simulation.equations.energy_balance import has_energy_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
 from chainform.simulation.equations.events import Event, events_of, kinks_in
@@ -148,11 +148,11 @@ class Problem(Displayed):
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
         events = (*events_of(moving, laws["events"]), *kinks_in(moving))
-        controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
+        controllers = controllers_of(moving, laws["controllers"], self.without, self.span)
         contact = (laws["stops"], laws["contacts"], laws["friction"])
         barriers = barriers_of(moving, *contact, self.without)
         barriers = method.taken(barriers, has_bounds=bool(laws["friction"]))
-        return Conditions(given, efforts, events, controllers, barriers)
+        return Conditions(given, efforts, events, tuple(controllers), barriers)
 
     def equation_options(
         self, conditions: Conditions, *, energy_balance: bool = False
@@ -304,10 +304,15 @@ class System(Displayed):
             self.machine, settings, start.t, start.y, p, directions, breaks
         )
         mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
-        runner = Runner(integrator, conditions.events, moving.nq, mode_changes)
+        clock = ControlClock(conditions.controllers, moving, self.model, start.t)
+        runner = Runner(integrator, conditions.events, moving.nq, mode_changes, clock)
         start.remind(runner, settings.numbers)
         columns = Columns(
-            self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
+            self.machine,
+            conditions.efforts,
+            is_held=problem.is_held,
+            has_balance=self.has_balance,
+            controlled=clock.targets,
         )
         header = RunHeader(
             moving,
@@ -357,6 +362,7 @@ class System(Displayed):
         given, digests = problem.given(self.conditions.given.values), self._digests(first)
         if resume is None:
             return *self._begin(first, p), digests
+        check_resumption(self.conditions.controllers)
         named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
         has_times = problem.options["t_eval"] is not None
         request = ResumeRequest(moving, problem.span, self._times_after(resume), named, has_times)

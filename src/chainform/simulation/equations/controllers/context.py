@@ -29,6 +29,11 @@ class Controller(Protocol):
     An actuator of several joints has a number of its own: its place behind all rates.
     """
 
+    @property
+    def targets(self) -> Sequence[int]:
+        """The numbers of what it gives."""
+        ...
+
     def outputs(self, context: ControlContext) -> dict[int, Scalar]: ...
 
 

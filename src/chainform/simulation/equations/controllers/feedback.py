@@ -37,6 +37,11 @@ class StateFeedback:
     u_ref: tuple[Number, ...]
     limits: Mapping[int, Number]
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The numbers of what it gives."""
+        return self.rates
+
     def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals."""
         errors = self._errors(context)
@@ -130,6 +135,11 @@ class JointController:
     ki: Number = ZERO
     feedforward: Number = ZERO
     limit: Number | None = None
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The number of what it gives."""
+        return (self.rate,)
 
     def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the effort or the signal."""

@@ -252,14 +252,15 @@ def _made(text: str, **parts: Number) -> Expression:
 
 
 def kinks_of(actuator: Actuator, mechanism: MechanismData) -> tuple[Expression, ...]:
-    """Return the laws whose zeros are kinks or jumps of the laws of an actuator, each once.
+    """Return the laws whose zeros are kinks or jumps of the laws of an actuator.
 
-    They are the arguments of abs, sign and step, and the differences of those of min and max.
+    They are the arguments of abs, sign and step, and the differences of those of min and max. Their
+    order is the same whatever values parameters get.
     """
     laws = actuator.laws.laws if actuator.laws is not None else ()
-    found = [kink for law in laws if not isinstance(law, Fraction) for kink in _kinks(law)]
+    found = (kink for law in laws if not isinstance(law, Fraction) for kink in _kinks(law))
     constant = {parameter.name for parameter in mechanism.parameters}
-    return tuple(dict.fromkeys(kink for kink in found if symbols_of(kink) - constant))
+    return tuple(kink for kink in found if symbols_of(kink) - constant)
 
 
 def _kinks(law: Expression) -> Iterator[Expression]:

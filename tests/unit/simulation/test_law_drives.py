@@ -477,6 +477,25 @@ def test_a_jump_that_holds_the_motion_is_refused() -> None:
     assert "steep in place of the jump" in (caught.value.remedy or "")
 
 
+def test_kinks_follow_the_values_of_parameters() -> None:
+    """Two laws that are equal for some values have a kink each all the same."""
+    builder = cf.Mechanism.builder("table", gravity=[0, 0, 0]).parameter("a", 1).parameter("b", 2)
+    joint = {"name": "table", "type": "revolute", "axis": "z"}
+    builder.segment("table", joint=joint, mass=1, inertia=[0, 0, "0.5"])
+    law = "u - abs(a*q) - max(b*q, der(q))*abs(b) - abs(b*q)"
+    mechanism = builder.actuator("drive", "table", effort=law).build()
+    signals, values = {"drive": "sin(3*t)"}, {"a": [1.0, 1.0], "b": [1.0, 2.0]}
+    batch = simulate_batch(mechanism, t=1, q0=[[0.0], [0.0]], signals=signals, values=values)
+
+    def slope(t: float, y: Array, b: float) -> list[float]:
+        q, qd = y
+        return [qd, (np.sin(3 * t) - abs(q) - max(b * q, qd) * b - abs(b * q)) / I]
+
+    for k, b in enumerate((1.0, 2.0)):
+        found = solve_ivp(slope, (0, 1), [0, 0], args=(b,), rtol=1e-9, atol=1e-11)
+        assert abs(batch.q[k, -1, 0] - found.y[0, -1]) < 1e-6
+
+
 def test_batches_and_motions_that_go_on_are_the_same(tmp_path: Any) -> None:
     mechanism = table(effort="u", backlash="0.05", damping=5, **GEAR)
     options: dict[str, Any] = {"signals": {"drive": "3*sin(7*t)"}, "events": {"half": "q1 - 0.01"}}

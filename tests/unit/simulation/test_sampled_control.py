@@ -149,6 +149,35 @@ def test_batches_have_a_memory_for_each_motion() -> None:
         assert abs(batch.q[k, -1, 0] - y[0]) < 1e-7
 
 
+@pytest.mark.parametrize("stops", [None, {"table": {"lower": -0.2, "upper": 0.2}}])
+def test_samples_of_one_controller_are_those_of_hold(stops: Any) -> None:
+    """Dry friction sticks and slips, the stop is hit: what happens on the way is the same, too."""
+    builder = cf.Mechanism.builder("table", gravity=[0, 0, 0])
+    joint = {"name": "table", "type": "revolute", "axis": "z"}
+    dry = {"coulomb": 0.8, "viscous": 0.1}
+    builder.segment("table", joint={**joint, "friction": dry}, mass=1, inertia=[0, 0, 0.5])
+    table, pd = builder.build(), {"type": "pd", "kp": 20, "kd": 1, "target": "0.3*sin(2*t)"}
+    times = np.arange(801) * 0.005
+    options: dict[str, Any] = {"t": 4, "t_eval": times, "stops": stops}
+    held = cf.simulate(table, controllers={"table": pd}, hold=0.01, **options)
+    sampled = cf.simulate(table, controllers={"table": {**pd, "sample": 0.01}}, **options)
+    assert len(held.events) >= 4
+    assert [e.name for e in held.events] == [e.name for e in sampled.events]
+    for name in ("q", "qd", "qdd", "tau", "work"):
+        assert np.allclose(getattr(held, name), getattr(sampled, name), atol=1e-9), name
+
+
+def test_loops_take_sampled_controllers() -> None:
+    linkage = cf.read("examples/four_bar.toml")
+    control = {"crank": {"type": "pd", "kp": 10, "kd": 1, "sample": 0.01, "delay": 0.01}}
+    times = np.arange(51) * 0.01
+    run = cf.simulate(linkage, t=0.5, t_eval=times, controllers=control)
+    k = linkage.rate_index("crank")
+    wanted = -10 * run.q[:-2, k] - run.qd[:-2, k]
+    assert np.allclose(run.tau[1:-1, k], wanted, atol=1e-9)
+    assert run.tau[0, k] == 0
+
+
 def test_events_and_stops_work_between_samples() -> None:
     control = {"q1": {**PID, "target": 1, "sample": 0.02}}
     run = cf.simulate(

@@ -219,10 +219,10 @@ class Drive:
                 known[name] = self._entry(meaning.group, meaning.index)
         return Laws(self.kinematics, known)
 
-    def kinks(self) -> list[Scalar]:
-        """Return what is zero where a law of the actuator has a kink or a jump."""
-        found = kinks_of(self.actuator, self.kinematics.mechanism)
-        return [self._law(kink, self.N, free=True) for kink in found]
+    def kink(self, number: int) -> Scalar:
+        """Return what is zero where a law of the actuator has one of its kinks or jumps."""
+        kinks = kinks_of(self.actuator, self.kinematics.mechanism)
+        return self._law(kinks[number], self.N, free=True)
 
     def _numbers(self, row: Sequence[Number]) -> list[Scalar]:
         return [self.builder.keep(self.kinematics.number(entry)) for entry in row]

@@ -87,11 +87,13 @@ class Kink:
 
 def kinks_in(mechanism: Mechanism) -> tuple[Event, ...]:
     """Return events at the kinks of all actuators, at which steps end; they are not noted."""
-    return tuple(
-        Event(Kink(place, number), name=f"{actuator.name}: zero of {format_expression(kink)}")
-        for place, actuator in enumerate(mechanism.actuators)
-        for number, kink in enumerate(kinks_of(actuator, mechanism))
-    )
+    found: list[Event] = []
+    for place, actuator in enumerate(mechanism.actuators):
+        kinks = kinks_of(actuator, mechanism)
+        for kink in dict.fromkeys(kinks):
+            name = f"{actuator.name}: zero of {format_expression(kink)}"
+            found.append(Event(Kink(place, kinks.index(kink)), name=name))
+    return tuple(found)
 
 
 @dataclass(frozen=True, repr=False)

@@ -133,7 +133,7 @@ def _zero_of(builder: EquationBuilder, event: Event) -> Scalar:
     """Return what is zero at an event."""
     if isinstance(event.law, Kink):
         assert builder.actuated is not None
-        return builder.actuated.drives[event.law.place].kinks()[event.law.number]
+        return builder.actuated.drives[event.law.place].kink(event.law.number)
     return builder.laws.scalar(event.law)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -508,3 +509,29 @@ def test_batches_and_motions_that_go_on_are_the_same(tmp_path: Any) -> None:
     batch = simulate_batch(mechanism, t=(0, 1), q0=[[0.0], [0.01]], **options)
     assert np.allclose(batch.q[0, -1], whole.q[-1], atol=1e-12)
     assert batch.event_names == ("half",)
+
+
+def test_stores_hold_laws(tmp_path: Path) -> None:
+    mechanism = read_text(MIXED, "toml")
+    model = cf.derive(mechanism, ["complete_model"])
+    with cf.open_store(f"sqlite:///{tmp_path / 'models.db'}") as store:
+        store.save(model, "mixed")
+        again = store.load("mixed")
+    assert again.mechanism is not None
+    assert again.mechanism.actuators == mechanism.actuators
+    state: dict[str, Any] = {"q": [1, 2, 3], "qd": [3, 2, 1], "x": [1, 2, 3, 4, 5], "u": [6, 7, 8]}
+    found = [m.evaluate(**state)["complete_model"] for m in (model, again)]
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("angle", [2.0, 30.0])
+def test_rest_behind_a_soft_gear_is_found_from_afar(angle: float) -> None:
+    """The rotor goes along with the pose: from zero it would pull the rod to another place."""
+    builder = cf.Mechanism.builder("rod", gravity=[0, 0, 0])
+    joint = {"name": "q1", "type": "prismatic", "axis": "x"}
+    builder.segment("rod", joint=joint, mass=1)
+    gear = {"gear_ratio": 7, "stiffness": 300, "rotor_inertia": 1}
+    laws = {"states": {"i": "(u - i)/0.1"}, "effort": f"10*i*(1 - (q/{7 * angle})^2)"}
+    mechanism = builder.actuator("m", "q1", **laws, **gear).build()
+    found = cf.equilibria(mechanism, signals={"m": 2}, q0=[[angle * 1.1]], starts=1)
+    assert np.abs(found["q"][:, 0] - angle).min() < 1e-6

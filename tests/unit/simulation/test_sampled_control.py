@@ -71,9 +71,9 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("method", ["verner65", "rk4"])
 def test_a_loop_by_hand_gives_the_same(case: str, method: str) -> None:
     """Rounding could go the other way only within 1e-9 of the middle between two steps."""
-    control = {**PID, **CASES[case]}
+    control: dict[str, Any] = {**PID, **CASES[case]}
     y, efforts = by_hand(control, 1.0)
-    step = {"step": 1e-3} if method == "rk4" else {}
+    step: dict[str, Any] = {"step": 1e-3} if method == "rk4" else {}
     times = np.arange(2 * len(efforts) + 1) * control["sample"] / 2
     run = cf.simulate(
         pendulum(), t=1, controllers={"q1": control}, t_eval=times, method=method, **step

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.analysis import analyse, complete, drives, inverse_dynamics
+from chainform.analysis import analyse, complete, drives, inverse_dynamics, linearise
 from chainform.mechanism.pose import float_vector
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 from zoo import reference_data
@@ -22,7 +22,7 @@ BATCHES = ("crane_loads",)
 """Scenarios of many motions."""
 SINGLE = [name for name in NAMES if name not in BATCHES]
 
-WITHOUT_BALANCE = ("driven_arm", "stanford_tracking")
+WITHOUT_BALANCE = ("driven_arm", "hydraulic_lift", "pneumatic_slide", "stanford_tracking")
 """Scenarios with actuators, or with elements that are driven."""
 
 
@@ -163,6 +163,42 @@ def walker(run: Run) -> None:
     assert min(force.min() for force in run.contact_forces.values()) > -1e-6
 
 
+def hydraulic_lift(run: Run) -> None:
+    """Fully open, both edges let through what the cylinder takes; at rest it carries the weight.
+
+    A v = cv sqrt(ps - p), B v = cv sqrt(p'), A p - B p' = m g + friction; leakage is small.
+    """
+    assert run.x is not None
+    A, B, cv, supply, weight = 1.257e-3, 6.41e-4, 1.8e-7, 20e6, 400 * 9.81
+    rate = cv * np.sqrt((A * supply - weight - 150) / (A**3 + B**3))
+    open_wide = (run.t > 0.5) & (run.t < 0.8)
+    np.testing.assert_allclose(run.qd[open_wide, 0], rate, rtol=1e-3)
+    at_rest = run.t > 3.5
+    assert np.abs(run.q[at_rest, 0] - 0.2).max() < 2e-4
+    force = A * run.x[at_rest, 1] - B * run.x[at_rest, 2]
+    np.testing.assert_allclose(force, weight, atol=160)
+
+
+def pneumatic_slide(run: Run) -> None:
+    """The pressures at the end of the stroke are those of supply and air; then no gas is lost.
+
+    A closed valve leaves p V of both chambers: a spring of A^2 p/V + B^2 p'/V' about rest.
+    """
+    assert run.x is not None
+    push, pull, q = run.x[:, 0], run.x[:, 1], run.q[:, 0]
+    ended = np.argmin(np.abs(run.t - 1.19))
+    np.testing.assert_allclose([push[ended], pull[ended], q[ended]], [7e5, 1e5, 0.3], rtol=1e-3)
+    closed = run.t > 1.505
+    A, B = 8e-4, 6.9e-4
+    volumes = 2e-5 + A * q, 2e-5 + B * (0.3 - q)
+    for pressure, volume in zip((push, pull), volumes, strict=True):
+        assert np.ptp((pressure * volume)[closed]) < 1e-6 * pressure[-1] * volume[-1]
+    stiffness = A**2 * push[-1] / volumes[0][-1] + B**2 * pull[-1] / volumes[1][-1]
+    x = run.x[-1]
+    A_matrix = linearise(run.mechanism, q=run.q[-1], x=x, u=[0]).A
+    np.testing.assert_allclose(A_matrix[1, 2:] @ A_matrix[2:, 1] * 6, -stiffness, rtol=1e-3)
+
+
 CHECKS: dict[str, Callable[[Run], Any]] = {
     check.__name__: check
     for check in (
@@ -178,6 +214,8 @@ CHECKS: dict[str, Callable[[Run], Any]] = {
         four_bar_drive,
         crane_lift,
         walker,
+        hydraulic_lift,
+        pneumatic_slide,
     )
 }
 

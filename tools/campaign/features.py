@@ -294,6 +294,34 @@ def actuators(draw: Draw, table: Table, q: Array) -> None:
         table["actuators"] = found
 
 
+def drive_laws(draw: Draw, table: Table, q: Array) -> None:
+    """Add actuators by laws to joints without one: states that are linear, efforts that are not."""
+    del q
+    driven = {actuator["joint"] for actuator in table.get("actuators", ())}
+    names = [n for n in BodySystem.of(table).own if n not in driven]
+    found: list[Table] = []
+    for name in names[:2]:
+        R, kt = draw.number(0.5, 3), draw.number(0.1, 0.5)
+        actuator: Table = {
+            "name": f"{name}_laws",
+            "joint": name,
+            "states": {"i": f"(u - {R}*i - {kt}*der(q))/{draw.number(0.05, 0.2)}"},
+            "effort": f"{kt}*i",
+        }
+        actuator |= {"gear_ratio": draw.number(1, 5, 1)} if draw.chance(0.7) else {}
+        actuator |= {"limit": 6, "signal": "voltage"} if draw.chance(0.3) else {}
+        if draw.chance(0.4):
+            actuator |= {"stiffness": draw.number(5, 40, 1), "rotor_inertia": 0.05}
+            actuator |= {"damping": draw.number(0.1, 1)} if draw.chance(0.6) else {}
+        elif draw.chance(0.6):
+            actuator["effort"] += f"/sqrt(1 + (i/{draw.number(1, 4)})^2)"
+        if draw.chance(0.3):
+            actuator |= {"efficiency": 0.7, "efficiency_width": 0.2}
+        found.append(actuator)
+    if found:
+        table["actuators"] = [*table.get("actuators", ()), *found]
+
+
 def parameters(draw: Draw, table: Table, q: Array) -> None:
     """Give names to some numbers of the table."""
     del q
@@ -345,5 +373,6 @@ FEATURES: dict[str, tuple[Callable[[Draw, Table, Array], None], float]] = {
     "constraints": (constraints, 0.15),
     "actuators": (actuators, 0.12),
     "parameters": (parameters, 0.4),
+    "drive laws": (drive_laws, 0.1),
 }
 """Every feature with the share of cases that have it; the order is that in which they are added."""

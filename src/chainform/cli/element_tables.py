@@ -49,7 +49,7 @@ def show_drives(page: Page, mechanism: Table, actuators: Sequence[Table]) -> Non
         page.table(("joint", *FRICTION), drives, numbers=FRICTION)
     if actuators:
         page.heading("actuators")
-        joints = [entry["joint"] for entry in mechanism["actuators"]]
+        joints = [_driven(entry) for entry in mechanism["actuators"]]
         page.table(
             ("name", "drives", "states", "signal"),
             [
@@ -67,6 +67,13 @@ def show_drives(page: Page, mechanism: Table, actuators: Sequence[Table]) -> Non
         page.heading("forces (N, N m; t in s)")
         rows = [(f["name"], f["joint"], _laws(f.get("pieces", [f]))) for f in forces]
         page.table(("name", "on", "law"), rows)
+
+
+def _driven(actuator: Table) -> str:
+    """Return the joint of an actuator, or its joints with their weights."""
+    if "joint" in actuator:
+        return actuator["joint"]
+    return ", ".join(f"{weight} {joint}" for joint, weight in actuator["joints"].items())
 
 
 def vector_text(entries: Sequence[str] | None) -> str:

@@ -26,15 +26,15 @@ qd = velocity x stand in place of the inputs q and qd.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainform.errors import DeriveError
-from chainform.formulations.shared.drives import drives_of
+from chainform.formulations.shared.drives import Drive, coordinate_of, drives_of
 from chainform.formulations.shared.options import Method, Options
 from chainform.formulations.shared.outputs import Key, add_to, declare, solve
 from chainform.graph import Builder, Scalar, include, is_zero
-from chainform.mechanism import GROUND, Mechanism
+from chainform.mechanism import Mechanism
 
 COMPLETE = (
     "complete_model",
@@ -76,7 +76,9 @@ class CompleteModel:
         self.mechanism = mechanism
         self.rates = range(mechanism.nv)
         self.drives = drives_of(builder, mechanism)
-        self.by_rate = {drive.rate: drive for drive in self.drives}
+        for drive in self.drives:
+            drive.replaced = self._values()
+        self.holding = {drive.rate: drive for drive in self.drives if drive.actuator.holds_motion}
         self.H, self.h = self._equations(options, method)
 
     def declare(self, output: str) -> None:
@@ -120,17 +122,11 @@ class CompleteModel:
         """Return what stands in place of q and qd of joints whose motion is in x, by input."""
         values: dict[str, Scalar] = {}
         for drive in self.drives:
-            coordinate = self._coordinate(drive.rate)
-            if drive.position is not None and coordinate is not None:
-                values[f"q{coordinate + 1}"] = drive.position
+            if drive.position is not None:
+                values[f"q{coordinate_of(self.mechanism, drive.rate) + 1}"] = drive.position
             if drive.velocity is not None:
                 values[f"qd{drive.rate + 1}"] = drive.velocity
         return values
-
-    def _coordinate(self, rate: int) -> int | None:
-        """Return the place in q of the coordinate with a rate; in an element model the same."""
-        segment = self.mechanism.rate_records[rate].segment
-        return rate if segment == GROUND else self.mechanism.segments[segment].coordinate
 
     def _states(self) -> list[Scalar]:
         return [x for drive in self.drives for x in drive.x]
@@ -147,26 +143,36 @@ class CompleteModel:
 
     def _response(self, signals: Sequence[Scalar], *, free: bool) -> DriveResponse:
         """Return qdd, P and x' for given values of N; `free` tells whether x, h and tau act."""
-        given = dict(zip(self.by_rate, signals, strict=True))
-        known, effort = dict[int, Scalar](), dict[int, Scalar]()
-        for i in self.rates:
-            drive = self.by_rate.get(i)
-            if drive is None:
-                effort[i] = self._tau(i, free=free)
-            elif drive.is_prescribed:
-                known[i] = drive.acceleration(given[i], free=free)
+        known, made = dict[int, Scalar](), dict[int, Scalar]()
+        for drive, N in zip(self.drives, signals, strict=True):
+            if drive.is_prescribed:
+                known[drive.rate] = drive.acceleration(N, free=free)
             else:
-                effort[i] = drive.effort(given[i], free=free)
-        qdd = {**known, **self._solved(known, effort, free=free)}
+                made[drive.place] = drive.effort(N, free=free)
+        effort = self._on_joints(made)
+        for i in self.rates:
+            if i not in known and i not in effort:
+                effort[i] = self._tau(i, free=free)
+        qdd = {**known, **self._solved(known, {i: effort[i] for i in sorted(effort)}, free=free)}
         P = {i: self._drive(i, qdd, effort, free=free) for i in self.rates}
         xd = [
             value
-            for drive in self.drives
-            for value in drive.derivatives(
-                given[drive.rate], P[drive.rate], qdd[drive.rate], free=free
-            )
+            for drive, N in zip(self.drives, signals, strict=True)
+            for value in drive.derivatives(N, self._own(drive, made, P), qdd[drive.rate], free=free)
         ]
         return DriveResponse(qdd, P, xd)
+
+    def _on_joints(self, made: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        """Return what efforts of actuators, by their places, are on all joints, by rate."""
+        total: dict[int, Scalar] = {}
+        for place, effort in made.items():
+            for i, value in self.drives[place].efforts(effort).items():
+                total[i] = self.builder.keep(total[i] + value) if i in total else value
+        return total
+
+    def _own(self, drive: Drive, made: Mapping[int, Scalar], P: Mapping[int, Scalar]) -> Scalar:
+        """Return the effort of one actuator, which may share its joints with others."""
+        return P[drive.rate] if drive.actuator.holds_motion else made[drive.place]
 
     def _tau(self, i: int, *, free: bool) -> Scalar:
         return self.builder.input(f"tau{i + 1}", "tau", i) if free else self.builder.number(0)
@@ -182,7 +188,7 @@ class CompleteModel:
             (i, k): value for (i, k), value in self.H.items() if i in effort and k in effort
         }
         for i in effort:
-            drive = self.by_rate.get(i)
+            drive = self.holding.get(i)
             if drive is not None and drive.inertia is not None:
                 add_to(matrix, (i, i), drive.inertia)
                 matrix[i, i] = self.builder.keep(matrix[i, i])
@@ -199,7 +205,7 @@ class CompleteModel:
         self, i: int, qdd: dict[int, Scalar], effort: dict[int, Scalar], *, free: bool
     ) -> Scalar:
         """Return P_i: what the actuator has left over, or what a prescribed motion demands."""
-        drive = self.by_rate.get(i)
+        drive = self.holding.get(i)
         if i not in effort:
             value = self._bias(i, free=free)
             for k in self.rates:

@@ -344,7 +344,7 @@ class _MotionGraph:
         for group, count in counts.items():
             for k in range(count):
                 entry_of(builder, group, k)
-        driven = {actuator.rate for actuator in mechanism.actuators}
+        driven = {rate for actuator in mechanism.actuators for rate, _ in actuator.shares}
         zero = builder.number(0)
         tau = [zero if k in driven else entry_of(builder, "tau", k) for k in range(nv)]
         own = MotionEquations(builder, mechanism, tau, places)

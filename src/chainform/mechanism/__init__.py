@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
+    from chainform.mechanism.actuator_laws import kinks_of
     from chainform.mechanism.additions import law_reader, reader_of
     from chainform.mechanism.base_parameters import (
         BaseParameter,
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
         refuse_moments,
     )
     from chainform.mechanism.components import (
+        MOTION_NAMES,
+        SIGNAL_NAME,
         WORLD,
         Actuator,
         Constraint,
         Definition,
         DissipativeElement,
+        DriveLaws,
         EffortElement,
         ElasticElement,
         Element,
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
         group_of,
         meaning_of,
         meanings_of,
+        nonlinear_part,
         symbol_of,
     )
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
@@ -159,6 +164,10 @@ __all__ = [
     "ZERO_MATRIX",
     "ZERO_VECTOR",
     "Actuator",
+    "DriveLaws",
+    "MOTION_NAMES",
+    "SIGNAL_NAME",
+    "kinks_of",
     "Attachment",
     "Axis",
     "BaseMotion",
@@ -234,6 +243,7 @@ __all__ = [
     "law_reader",
     "meaning_of",
     "meanings_of",
+    "nonlinear_part",
     "motion_units",
     "moved_inertia",
     "names_behind",

@@ -1,21 +1,27 @@
-"""Read actuators: in the general form, or by a type of the library."""
+"""Read actuators: in the general form, by laws, or by a type of the library."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of, value_of
 from chainform.given import Given
+from chainform.mechanism.actuator_fields import default_states
+from chainform.mechanism.actuator_laws import LawActuatorReader, is_given_by_laws
 from chainform.mechanism.actuator_library import LIBRARY, ActuatorFields, assembled
 from chainform.mechanism.components import Actuator, Row
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ONE, ZERO, Joint, JointKind, Number
-from chainform.mechanism.tables import ACTUATOR_FIELDS, GENERAL_ACTUATOR_FIELDS
+from chainform.mechanism.tables import (
+    ACTUATOR_FIELDS,
+    GENERAL_ACTUATOR_FIELDS,
+    LAW_ACTUATOR_FIELDS,
+)
 
 EFFORT_FIELDS = ("effort", "direct", "viscous", "e")
 """What belongs to an actuator that gives an effort, and not to one whose state has the motion."""
@@ -33,15 +39,22 @@ def actuators_from(
         for number, table in enumerate(tables, 1)
     )
     reader.check_distinct([actuator.name for actuator in actuators], "actuator")
-    taken: dict[int, Actuator] = {}
-    for actuator in actuators:
-        other = taken.setdefault(actuator.rate, actuator)
-        if other is not actuator:
-            message = f"the joint is driven by {other.name!r} already"
-            remedy = "one actuator drives a joint; put both into one, with the states of both"
-            raise reader.error(message, f"actuator {actuator.name!r}, joint", remedy)
+    _check_joints(actuators, reader)
     _check_parameter_names(actuators, reader)
     return actuators
+
+
+def _check_joints(actuators: Sequence[Actuator], reader: Reader) -> None:
+    """Refuse two actuators of a joint, unless both name their joints with weights."""
+    taken: dict[int, Actuator] = {}
+    for actuator in actuators:
+        for rate, _ in actuator.shares:
+            other = taken.setdefault(rate, actuator)
+            if other is not actuator and not (other.weights and actuator.weights):
+                message = f"the joint is driven by {other.name!r} already"
+                remedy = "one actuator drives a joint; put both into one, with the states of both, "
+                remedy += "or give each its joints = { name = weight }"
+                raise reader.error(message, f"actuator {actuator.name!r}, joint", remedy)
 
 
 def _check_parameter_names(actuators: Sequence[Actuator], reader: Reader) -> None:
@@ -66,17 +79,51 @@ class _ActuatorReader:
         if given.has("type"):
             remedy = f"types are {', '.join(LIBRARY)}; without a type, give A, b, f and so on"
             kind = given["type"].choice(tuple(LIBRARY), "type", remedy)
+        by_laws = kind is None and is_given_by_laws(given)
         allowed = GENERAL_ACTUATOR_FIELDS if kind is None else LIBRARY[kind][0]
-        table = given.table(ACTUATOR_FIELDS | allowed)
-        rate, joint = self.driven(table.required("joint", "name the joint that it drives"))
-        if kind is None:
+        table = given.table(ACTUATOR_FIELDS | (LAW_ACTUATOR_FIELDS if by_laws else allowed))
+        rate, joint, weights = self.joints(table)
+        if by_laws:
+            actuator = LawActuatorReader(self.mechanism, self.reader, table).actuator(name, rate)
+        elif kind is None:
             actuator = self.general(table, name, rate)
         else:
             actuator = assembled(
                 name, rate, LIBRARY[kind][1](ActuatorFields(table, joint, self.reader))
             )
+        if weights and actuator.holds_motion:
+            message = "the motion of several joints is no state of an actuator"
+            remedy = (
+                "leave out the inertia of the rotor, which a segment may have that follows; or "
+            )
+            remedy += "give the actuator by laws with an elastic gear, whose rotor has states"
+            raise table["joints"].error(message, remedy)
         check_motion(actuator, joint, table, self.reader)
-        return actuator
+        return replace(actuator, weights=weights)
+
+    def joints(self, table: Given) -> tuple[int, Joint, tuple[tuple[int, Number], ...]]:
+        """Return the rate and the joint that are driven; of several the first one, and all weights.
+
+        Several joints may have other gears and limits each, so that those of none are taken.
+        """
+        if not table.has("joints"):
+            rate, joint = self.driven(table.required("joint", "name the joint that it drives"))
+            return rate, joint, ()
+        remedy = "write joints = { elbow = 1, wrist = 0.5 }"
+        if table.has("joint"):
+            raise table["joints"].error("there is a joint as well", "give joint or joints")
+        weights: dict[int, Number] = {}
+        for name, given in table["joints"].table(remedy=remedy).items():
+            rate, _ = self.driven(given.holding(name))
+            weight = self.reader.number(given)
+            if self.reader.known(weight, given) == 0:
+                raise given.error("a weight of zero drives nothing", "leave the joint out")
+            if rate in weights:
+                raise given.error("the joint is there already", "name each joint once")
+            weights[rate] = weight
+        if not weights:
+            raise table["joints"].error("no joint is named", remedy)
+        return min(weights), Joint("", JointKind.REVOLUTE), tuple(sorted(weights.items()))
 
     def driven(self, given: Given) -> tuple[int, Joint]:
         """Return the rate that is driven, and its joint: one of one coordinate, its own.
@@ -175,11 +222,6 @@ def _states(given: Given, n: int) -> tuple[str, ...]:
     if len(set(names)) < n:
         raise given.error("a state is named twice", "give each its own name")
     return names
-
-
-def default_states(n: int) -> tuple[str, ...]:
-    """Return the names of states that have none."""
-    return tuple(f"x{k}" for k in range(1, n + 1))
 
 
 def check_motion(actuator: Actuator, joint: Joint, table: Given, reader: Reader) -> None:

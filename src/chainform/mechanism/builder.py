@@ -198,13 +198,16 @@ class BuilderMethods(ElementMethods):
         """Add a force: {name, joint, law, from, until} or {name, joint, pieces}."""
         return self._add(self._forces, table, "force")
 
-    def actuator(self, name: str | None, joint: str, **fields: object) -> Self:
-        """Add the actuator of a joint: a type of the library, or A, b, f and so on.
+    def actuator(
+        self, name: str | None, joint: str | Mapping[str, object], **fields: object
+    ) -> Self:
+        """Add the actuator of a joint: a type of the library, laws, or A, b, f and so on.
 
-        actuator("motor", "elbow", type="dc_motor", resistance=0.3, torque_constant=0.03); see
-        `Actuator` for the general form. States and signals have the order of the calls.
+        actuator("motor", "elbow", type="dc_motor", resistance=0.3, torque_constant=0.03);
+        actuator("motor", {"elbow": 1, "wrist": -1}, effort="3*u - 0.1*der(q)") drives two joints;
+        see `Actuator` for the general form. States and signals have the order of the calls.
         """
-        table = {"name": name, "joint": joint, **fields}
+        table = {"name": name, "joint" if isinstance(joint, str) else "joints": joint, **fields}
         return self.actuator_table({k: value for k, value in table.items() if value is not None})
 
     def actuator_table(self, table: Mapping[str, object]) -> Self:

@@ -39,16 +39,26 @@ Or it gives an effort, as a row `effort` and two numbers say:
     P = effort x + direct N(u) - viscous qd,      x' = A x + b N(u) + e qd + f P
 
 P acts along the joint in the sense of tau, in N m or N; a joint without an actuator has P = tau.
+
+An actuator that gives an effort may also be given by laws, which need not be linear:
+
+    P = effort(u, x, q, der(q), t),      x_k' = rate_k(u, x, q, der(q), t)
+
+and may drive several joints, each by its weight w: then q = sum w_i q_i, and joint i gets w_i P, so
+that P der(q) is the power that all of them get.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from chainform.display import Displayed
+from chainform.expressions import substitute
 from chainform.mechanism.records import (
+    ONE,
     ZERO,
     ZERO_MATRIX,
     ZERO_VECTOR,
@@ -233,6 +243,26 @@ class QuasiVelocity(Displayed):
 
 
 Row: TypeAlias = tuple[Number, ...]
+SIGNAL_NAME = "u"
+MOTION_NAMES = ("q", "der(q)")
+"""What laws of an actuator call its signal within its limits, and the motion that it drives."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DriveLaws(Displayed):
+    """The rates of the states of an actuator, and its effort P, as laws.
+
+    They name `u`, the signal within its limits, the states, `q` and `der(q)`, the motion that the
+    actuator drives, and besides these coordinates, rates, time and parameters.
+    """
+
+    rates: Row
+    effort: Number
+
+    @property
+    def laws(self) -> Row:
+        """All laws."""
+        return (*self.rates, self.effort)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -241,6 +271,9 @@ class Actuator(Displayed):
 
     `A` has n rows of n entries; b, f, e and the rows given have n entries each. `limit` is u_m, the
     greatest size of the signal, None for no limit. `states` and `signal` are words for people.
+
+    With `laws` these stand in place of all rows, and name the states. With `weights`, pairs of a
+    rate and its weight, the actuator drives several joints; `rate` is the first of them then.
     """
 
     name: str
@@ -257,11 +290,23 @@ class Actuator(Displayed):
     viscous: Number = ZERO
     states: tuple[str, ...] = ()
     signal: str = "signal"
+    laws: DriveLaws | None = None
+    weights: tuple[tuple[int, Number], ...] = ()
 
     @property
     def order(self) -> int:
         """The number of states."""
-        return len(self.A)
+        return len(self.A if self.laws is None else self.laws.rates)
+
+    @property
+    def shares(self) -> tuple[tuple[int, Number], ...]:
+        """The rates that are driven, each with its weight."""
+        return self.weights or ((self.rate, ONE),)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The names that mean something in its laws only."""
+        return (SIGNAL_NAME, *MOTION_NAMES, *self.states)
 
     @property
     def holds_motion(self) -> bool:
@@ -274,12 +319,15 @@ class Actuator(Displayed):
         return tuple(f"{self.name}.{state}" for state in self.states)
 
     def numbers(self) -> Iterator[Number]:
-        """Yield every number that may name parameters."""
+        """Yield every number that may name parameters; in laws without the names of their own."""
         for row in (*self.A, self.b, self.f, self.e, self.position, self.velocity, self.effort):
             yield from row or ()
-        yield from (self.direct, self.viscous)
+        yield from (self.direct, self.viscous, *(weight for _, weight in self.weights))
         if self.limit is not None:
             yield self.limit
+        own = dict.fromkeys(self.own_names, ONE)
+        for law in self.laws.laws if self.laws is not None else ():
+            yield law if isinstance(law, Fraction) else substitute(law, own)
 
     def mapped(self, change: Callable[[Number], Number]) -> Actuator:
         """Return the actuator with every number changed."""
@@ -299,4 +347,8 @@ class Actuator(Displayed):
             effort=None if self.effort is None else row(self.effort),
             direct=change(self.direct),
             viscous=change(self.viscous),
+            laws=None
+            if self.laws is None
+            else DriveLaws(row(self.laws.rates), change(self.laws.effort)),
+            weights=tuple((rate, change(weight)) for rate, weight in self.weights),
         )

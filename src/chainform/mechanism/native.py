@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from chainform.mechanism.actuator_reader import default_states
+from chainform.mechanism.actuator_fields import actuator_fields
 from chainform.mechanism.components import (
     WORLD,
     Actuator,
@@ -183,7 +183,7 @@ class _Writer:
         return table | {"pieces": [_piece(piece) for piece in force.pieces]}
 
     def actuator(self, actuator: Actuator) -> Table:
-        return dict(_actuator_fields(actuator, self.mechanism.rates[actuator.rate]))
+        return dict(actuator_fields(actuator, self.mechanism.rates))
 
     def attachment(self, end: Attachment) -> Table:
         table: Table = {"segment": self.name_of(end.segment)}
@@ -263,32 +263,6 @@ def _body(body: Body) -> Table:
 
 def _matrix(rows: Iterable[Sequence[Number]]) -> list[object]:
     return [list(row) for row in rows]
-
-
-def _actuator_fields(actuator: Actuator, joint: str) -> Iterator[tuple[str, object]]:
-    """Yield the fields of an actuator on a joint, in the general form."""
-    yield "name", actuator.name
-    yield "joint", joint
-    if actuator.A:
-        yield "A", [list(row) for row in actuator.A]
-    for name, row in (("b", actuator.b), ("f", actuator.f), ("e", actuator.e)):
-        if any(entry != ZERO for entry in row):
-            yield name, list(row)
-    if actuator.limit is not None:
-        yield "limit", actuator.limit
-    rows = {"position": actuator.position, "velocity": actuator.velocity, "effort": actuator.effort}
-    for name, row in rows.items():
-        if row:
-            yield name, list(row)
-    # An actuator of order zero has an empty row of efforts, and is known by what is direct.
-    if actuator.direct != ZERO or actuator.effort == ():
-        yield "direct", actuator.direct
-    if actuator.viscous != ZERO:
-        yield "viscous", actuator.viscous
-    if actuator.states != default_states(actuator.order):
-        yield "states", list(actuator.states)
-    if actuator.signal != "signal":
-        yield "signal", actuator.signal
 
 
 # --- models of elements --------------------------------------------------------------------

@@ -12,7 +12,7 @@ from chainform.given import Given
 from chainform.mechanism.additions import finder_of, reader_of
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in, rechecked
-from chainform.mechanism.components import Actuator
+from chainform.mechanism.components import Actuator, DriveLaws
 from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_references import order_of, with_elements_of
@@ -251,13 +251,25 @@ class _Part:
         return tuple(forces)
 
     def actuators(self, part: MechanismData) -> tuple[Actuator, ...]:
-        """Return the actuators of joints that the part has."""
-        names = self.whole.rates
-        return tuple(
-            replace(actuator, rate=part.rates.index(names[actuator.rate]))
-            for actuator in self.whole.actuators
-            if names[actuator.rate] in part.rates
-        )
+        """Return the actuators of joints that the part has, whose laws name no others."""
+        whole, found = self.whole, list[Actuator]()
+        old, new = Order(whole.coordinates, whole.rates), order_of(part, None)
+        for actuator in whole.actuators:
+            driven = {whole.rates[rate]: weight for rate, weight in actuator.shares}
+            if not driven.keys() <= set(part.rates):
+                continue
+            rates = {part.rates.index(name): weight for name, weight in driven.items()}
+            moved = replace(actuator, rate=min(rates))
+            if actuator.weights:
+                moved = replace(moved, weights=tuple(sorted(rates.items())))
+            if actuator.laws is not None:
+                laws = [moved_law(law, old, new) for law in actuator.laws.laws]
+                known = [law for law in laws if law is not None]
+                if len(known) < len(laws):
+                    continue
+                moved = replace(moved, laws=DriveLaws(tuple(known[:-1]), known[-1]))
+            found.append(moved)
+        return tuple(found)
 
     def loops_inside(self) -> list[Loop]:
         return [

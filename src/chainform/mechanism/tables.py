@@ -39,11 +39,16 @@ LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic", "length"}
 SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping", "preload"})
 PIECE_FIELDS = frozenset({"law", "from", "until"})
 FORCE_FIELDS = PIECE_FIELDS | {"name", "joint", "pieces"}
-ACTUATOR_FIELDS = frozenset({"name", "joint", "type"})
+ACTUATOR_FIELDS = frozenset({"name", "joint", "joints", "type"})
 GENERAL_ACTUATOR_FIELDS = frozenset(
     {"A", "b", "f", "e", "limit", "position", "velocity", "effort", "direct", "viscous"}
     | {"states", "signal"}
 )
+GEAR_FIELDS = frozenset(
+    {"gear_ratio", "efficiency", "efficiency_width", "stiffness", "damping", "backlash"}
+    | {"rotor_inertia"}
+)
+LAW_ACTUATOR_FIELDS = GEAR_FIELDS | {"states", "effort", "limit", "signal"}
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
 LOOP_END_FIELDS = ATTACHMENT_FIELDS | {"axis"}
 FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}

@@ -66,7 +66,7 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
     "nv": lambda m: m.nv,
     "segments": lambda m: len(m.body_names),
     "loops": _loop_rows,
-    "states": lambda m: sum(len(actuator.A) for actuator in m.actuators),
+    "states": lambda m: sum(actuator.order for actuator in m.actuators),
     "actuators": lambda m: len(m.actuators),
     "unknowns": lambda m: len(m.unknowns),
     "constraints": lambda m: _of_kind(m, unilateral=False),

@@ -27,6 +27,7 @@ from chainform.simulation.batch_run import BatchInterrupted, BatchRun
 from chainform.simulation.cases import Cases, cases_of
 from chainform.simulation.consistent_state import state_of_motion
 from chainform.simulation.equations.builder import Equations
+from chainform.simulation.equations.controllers import SampledController
 from chainform.simulation.equations.controllers.computed_torque import ComputedTorque
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
@@ -58,6 +59,8 @@ def needs_one_by_one(problem: Problem, conditions: Conditions, cases: Cases) -> 
     if method.tableau is None or conditions.barriers:
         return True
     if any(event.change is not None or not event.stop for event in conditions.events):
+        return True
+    if any(isinstance(controller, SampledController) for controller in conditions.controllers):
         return True
     if not differing:
         return False
@@ -326,7 +329,7 @@ def _batch(
         found.events,
         found.statistics,
         problem.settings.method.name,
-        event_names=tuple(event.name for event in conditions.events),
+        event_names=tuple(event.name for event in conditions.events if not event.is_kink),
         problems=dict(sorted(found.problems.items())),
         interrupted=found.interrupted,
         runs=runs,

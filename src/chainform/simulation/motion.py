@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.equations.controllers import ControlClock
 from chainform.simulation.equations.events import Event, EventRecord, StateChange
 from chainform.simulation.equations.times import check_size, later
 from chainform.simulation.machine.failures import SmallStepError, UnsolvedError, ValuelessEventError
@@ -87,9 +88,11 @@ class Runner:
         integrator: ActiveMotion,
         events: Sequence[Event],
         nq: int,
-        mode_changes: ModeChanges | None = None,
+        mode_changes: ModeChanges | None,
+        clock: ControlClock,
     ) -> None:
         self.integrator = integrator
+        self.clock = clock
         self.requested = events
         self.nq = nq
         self.mode_changes = mode_changes
@@ -116,11 +119,16 @@ class Runner:
         self.given, stuck, before = 0, 0, self.integrator.t
         step, across, crowd = SHORTEST, -np.inf, ZenoDetector(before)
         throttle = Throttle(pause)
+        self._sample()
         if self.mode_changes is not None and not self.is_resumed:
             with self._decided(), self._noted(()):
                 self.records += self.mode_changes.begin()
         while self.integrator.t < end and not self.is_over:
-            found = self._advance(end, throttle)
+            found = self._advance(min(end, self.next_sample), throttle)
+            if self._sample():
+                self._put_out_again()
+                if throttle.is_due:
+                    throttle.pause(self.integrator.t)
             if not found:
                 continue
             if self.integrator.t > before + STANDSTILL * (end - before):
@@ -141,11 +149,29 @@ class Runner:
             if throttle.is_due and not self.is_over:
                 throttle.pause(self.integrator.t)
 
+    @property
+    def next_sample(self) -> float:
+        """The time of the next sample of a controller that is sampled by itself."""
+        return self.clock.next
+
+    def _sample(self) -> bool:
+        """Let the controllers act that are due now; tell whether there are any."""
+        motion = self.integrator
+        if self.next_sample > later(motion.t):
+            return False
+        (q, qd), split = self._state(), self.nq + motion.machine.equations.nv
+        parts = {"q": q, "qd": qd, "x": motion.y[split:]}
+        self.clock.sample(motion.t, parts, motion.machine.layout.part(motion.p, "controls"))
+        motion.jump()
+        return True
+
     def _advance(self, end: float, throttle: Throttle) -> tuple[int, ...]:
         """Go to the next events, and return their numbers; none at the end."""
         self.is_under_way = True
         try:
-            return self.integrator.advance(end, self.times[self.given :], throttle.pause)[1]
+            times = self.times[self.given :]
+            times = times[: int(np.searchsorted(times, later(end), "right"))]
+            return self.integrator.advance(end, times, throttle.pause)[1]
         except ValuelessEventError as problem:
             if problem.number < len(self.requested):
                 problem.element = f"event {self.requested[problem.number].name!r}"
@@ -168,6 +194,8 @@ class Runner:
         """Let all events happen that are met at once: those requested first, in their order."""
         requested = [self.requested[number] for number in found if number < len(self.requested)]
         for event in requested:
+            if event.is_kink:
+                continue
             q, qd = self._state()
             self.records.append(EventRecord(event.name, self.integrator.t, q, qd))
             if event.change is not None:
@@ -258,6 +286,13 @@ class Runner:
                 f"stops and friction change without end at {t}",
                 element=self.mode_changes.name_of(found - len(self.requested)),
                 remedy="make one of them stiff, or end the motion there by an event",
+            )
+        if self.requested[found].is_kink:
+            return RunError(
+                f"a jump in the laws holds the motion at {t}, which the laws do not describe",
+                element=f"actuator {self.requested[found].name}",
+                remedy="make the law steep in place of the jump: z/sqrt(z^2 + 1e-6) for sign(z); "
+                "friction of a joint is in its friction = { coulomb = ... }",
             )
         return RunError(
             f"{self.requested[found].name} happens again and again at {t}",

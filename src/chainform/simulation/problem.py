@@ -24,16 +24,17 @@ from chainform.runtime import CodeCache, LruCache
 from chainform.simulation.consistent_state import Remarks, state_of_motion
 from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.contact.tables import barriers_of, tables_of
-from chainform.simulation.equations.controllers import Controller, controllers_of
-from chainform.simulation.equations.efforts import (
-    Efforts,
-    bends_of,
-    efforts_of,
-    with_signals,
+from chainform.simulation.equations.controllers import (
+    ControlClock,
+    Controller,
+    SampledController,
+    check_resumption,
+    controllers_of,
 )
+from chainform.simulation.equations.efforts import Efforts, bends_of, efforts_of, with_signals
 from chainform.simulation.equations.energy_balance import has_energy_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
-from chainform.simulation.equations.events import Event, events_of
+from chainform.simulation.equations.events import Event, events_of, kinks_in
 from chainform.simulation.equations.initial import initial_state, whole_state
 from chainform.simulation.equations.loop_constraints import Stabilise, stabilise_of
 from chainform.simulation.equations.motion_laws import (
@@ -150,12 +151,12 @@ class Problem(Displayed):
         check_motion(moving, self.motion, self.span)
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
-        events = tuple(events_of(moving, laws["events"]))
-        controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
+        events = (*events_of(moving, laws["events"]), *kinks_in(moving))
+        controllers = controllers_of(moving, laws["controllers"], self.without, self.span)
         contact = (laws["stops"], laws["contacts"], laws["friction"])
         barriers = barriers_of(moving, *contact, self.without)
         barriers = method.taken(barriers, has_bounds=bool(laws["friction"]))
-        return Conditions(given, efforts, events, controllers, barriers)
+        return Conditions(given, efforts, events, tuple(controllers), barriers)
 
     def equation_options(
         self, conditions: Conditions, *, energy_balance: bool = False
@@ -271,7 +272,11 @@ class System(Displayed):
         runner = self._runner(start, p)
         start.remind(runner, problem.settings.numbers)
         columns = Columns(
-            self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
+            self.machine,
+            conditions.efforts,
+            is_held=problem.is_held,
+            has_balance=self.has_balance,
+            controlled=runner.clock.targets,
         )
         header = RunHeader(
             conditions.given.mechanism,
@@ -310,7 +315,15 @@ class System(Displayed):
             self.machine, settings, start.t, start.y, p, directions, breaks
         )
         mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
-        return Runner(integrator, events, self.conditions.given.mechanism.nq, mode_changes)
+        moving, controllers = self.conditions.given.mechanism, self.conditions.controllers
+        clock = ControlClock(controllers, moving, self.model, start.t)
+        return Runner(integrator, events, moving.nq, mode_changes, clock)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether efforts, or the results of a controller, are sampled and held."""
+        controllers = self.conditions.controllers
+        return self.problem.is_held or any(isinstance(c, SampledController) for c in controllers)
 
     @property
     def about(self) -> About:
@@ -346,6 +359,7 @@ class System(Displayed):
         given, digests = problem.given(self.conditions.given.values), self._digests(first)
         if resume is None:
             return *self._begin(first, p), digests
+        check_resumption(self.conditions.controllers)
         named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
         has_times = problem.options["t_eval"] is not None
         request = ResumeRequest(moving, problem.span, self._times_after(resume), named, has_times)

@@ -173,10 +173,10 @@ class ConstrainedStates:
         sizes, layout = self.machine.equations, self.machine.layout
         qdd, multipliers, given = self._found
         first = layout.place("tau")
-        parts = {"tau": "tau", "u": "signals", "force": "modes"}
+        parts = {"tau": ("tau",), "u": ("signals", "controls"), "force": ("modes",)}
         columns = {
-            group: given[:, layout.place(part) - first :][:, : layout.length(part)]
-            for group, part in parts.items()
+            group: given[:, layout.place(own[0]) - first :][:, : sum(map(layout.length, own))]
+            for group, own in parts.items()
         }
         q, qd, x = np.split(self.y, [sizes.nq, sizes.nq + sizes.nv], axis=1)
         columns |= {"t": self.t, "q": q, "qd": qd, "x": x, "qdd": qdd, "sigma": multipliers}
@@ -319,15 +319,21 @@ class Columns:
     efforts: Efforts
     is_held: bool
     has_balance: bool
+    controlled: tuple[int, ...] = ()
+    """Where results of sampled controllers act, among all efforts and then all signals."""
 
     def of(self, t: Array, rows: Array) -> dict[str, Any]:
         """Return the fields of a Run that rows (m, k) at times (m,) give."""
         sizes = self.machine.equations
         q, qd, x, tail = np.split(rows, np.cumsum([sizes.nq, sizes.nv, sizes.nx]), axis=1)
         states = rows[:, : sizes.size]
-        acting = tail[:, : sizes.nv + sizes.nu]
-        if not self.is_held:
+        if self.is_held:
+            acting = tail[:, : sizes.nv + sizes.nu].copy()
+        else:
             acting = inputs_along(sizes, self.efforts, t, states)
+        sampled = tail[:, sizes.nv + sizes.nu :]
+        for k, place in enumerate(self.controlled):
+            acting[:, place] += sampled[:, k]
         # The bare equations of motion do not know what constrains, drives and pushes here.
         is_simple = not (sizes.rows or sizes.nu or sizes.row_counts.watched)
         after = None if is_simple else ConstrainedStates(self.machine, t, states, tail)
@@ -336,7 +342,7 @@ class Columns:
             "qd": qd,
             "tau": acting[:, : sizes.nv],
             "energy_balance": x[:, sizes.nx - sizes.balance_states :] if self.has_balance else None,
-            "modes": tail[:, sizes.nv + sizes.nu :],
+            "modes": sampled[:, sizes.controls :],
             "constrained": after,
             "extra_states": x[:, : sizes.nx - sizes.balance_states - sizes.impulses],
             "u": acting[:, sizes.nv :],

@@ -18,6 +18,7 @@ from chainform.model import Model
 from chainform.readers import native_text
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import Deviation, check_of, deviation_of
+from chainform.verification.reference.drives import has_laws, own_states
 from chainform.verification.reference.dynamics import UnsureError
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.quantities import QUANTITIES, StateAnswer
@@ -100,8 +101,11 @@ class _Reference:
         system, first = BodySystem.of(self.table), 0
         q, qd = q.copy(), qd.copy()
         for actuator in self.table["actuators"]:
-            own = x[first : first + len(actuator.get("A", ()))]
-            first += len(own)
+            size = own_states(actuator) if has_laws(actuator) else len(actuator.get("A", ()))
+            own = x[first : first + size]
+            first += size
+            if has_laws(actuator) or "joints" in actuator:
+                continue
             place, rate, _, _ = system.motions[actuator["joint"]]
             for row, array, at in (("position", q, place), ("velocity", qd, rate)):
                 if row in actuator:

@@ -96,7 +96,7 @@ class Continuation:
         drawn = start_poses(problem, start_ranges(problem, None), 20, 0)
         about = self._states(drawn)
         self.system = equilibrium_system(self.equations, about, scales)
-        begin, left = self.system.close(begin)
+        begin, left = self.system.close(self.equations.settled(begin))
         if left[0] < NEAR:
             begin, left = self.system.descend(begin)
         if left[0] < NEAR:

@@ -173,6 +173,7 @@ class _Search:
     def _closed(self, system: EquilibriumSystem, states: StaticStates) -> StaticStates:
         """Return the states from which loops and constraints can be closed, closed."""
         closed, left = system.close(states)
+        closed = self.equations.settled(closed)
         return closed[(left < NEAR) & self.problem.is_closed(closed.q, NEAR)]
 
     def _solutions(self, closed: StaticStates) -> tuple[StaticStates, Array, Flags]:

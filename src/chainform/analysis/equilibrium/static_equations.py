@@ -50,6 +50,8 @@ AT_REST = ("qd", "qdd", "tau", "force", "wrench")
 """The inputs that are zero where nothing moves and nothing more acts."""
 GROUPS = ("q", "x", "sigma")
 """The inputs that are unknown."""
+SETTLING = 20
+"""The most steps in which states of actuators come to suit a pose."""
 
 
 @dataclass(frozen=True)
@@ -226,11 +228,37 @@ class StaticEquations:
         x, sigma = states.x + steps[:, nv : nv + nx], states.sigma + steps[:, nv + nx :]
         return replace(states, q=q, x=x, sigma=sigma)
 
+    def settled(self, states: StaticStates) -> StaticStates:
+        """Return states in which those of actuators suit the pose, as far as Newton finds them.
+
+        A rotor behind an elastic gear would twist it by the whole pose, were it left at zero.
+        """
+        part, first = self.parts["x"], states
+        if not self.sizes["x"]:
+            return states
+        before = np.abs(self.values(first)[:, part]).max(axis=1)
+        for _ in range(SETTLING):
+            slopes = _finite(self.slopes(states, ("x",))[:, part])
+            left = _finite(self.values(states)[:, part])
+            steps = np.einsum("mij,mj->mi", np.linalg.pinv(slopes), left)
+            # One that runs away stays where it was in the end.
+            moved = np.asarray(np.clip(steps, -1e100, 1e100), np.float64)
+            states = replace(states, x=states.x - moved)
+            if np.all(np.abs(moved) <= 1e-9 * (1.0 + np.abs(states.x))):
+                break
+        left = np.abs(self.values(states)[:, part]).max(axis=1)
+        is_better = left < before
+        return replace(states, x=np.where(is_better[:, None], states.x, first.x))
+
     def depends_on_time(self) -> bool:
         """Whether the equations depend on time."""
         graph = self.graph
         cone = graph.cone(graph.output_variables(["equations"]))
         return any(cone[v] and item.group == "t" for v, item in graph.inputs.items())
+
+
+def _finite(array: Array) -> Array:
+    return np.nan_to_num(array, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def displaced(mechanism: Mechanism, q: Array, steps: Array) -> Array:

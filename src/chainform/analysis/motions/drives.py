@@ -125,7 +125,8 @@ def driven_rates(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]
         chosen = argument("driven", names).texts()
         return list(dict.fromkeys(mechanism.rate_index(name) for name in chosen))
     if mechanism.actuators:
-        return [actuator.rate for actuator in mechanism.actuators]
+        shares = (share for actuator in mechanism.actuators for share in actuator.shares)
+        return list(dict.fromkeys(rate for rate, _ in shares))
     if mechanism.loops and all(loop.basic is not None for loop in mechanism.loops):
         return sorted({k for loop in mechanism.loops for k in basic_rates(mechanism, loop)})
     return list(range(mechanism.nv))

@@ -310,9 +310,9 @@ def _refuse_functions(system: System) -> None:
             element="forces",
             remedy='write it as a law, as in forces={"elbow": "-2*der(elbow)"}, or as a table',
         )
-    if system.problem.is_held:
+    if system.is_sampled:
         raise RunError(
-            "efforts that are sampled and held have no variational equations",
-            element="hold",
-            remedy="leave hold out: the efforts then follow the state all the time",
+            "efforts and controllers that are sampled and held have no variational equations",
+            element="hold" if system.problem.is_held else "controllers",
+            remedy="leave hold and sample out: the efforts then follow the state all the time",
         )

@@ -22,24 +22,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainform.formulations.shared.constraints import ConstraintRow
-from chainform.formulations.shared.drives import Drive
+from chainform.formulations.shared.drives import Drive, coordinate_of
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.outputs import solve
 from chainform.graph import Builder, Scalar, is_zero
-from chainform.mechanism import GROUND, Actuator, Mechanism, Number, reader_of
+from chainform.mechanism import Actuator, Mechanism, Number, reader_of
 
 
 def entry_of(builder: Builder, group: str, index: int) -> Scalar:
     """Return an entry of q, qd, x, tau or u; under constraints also of qdd and sigma."""
     return builder.input(f"{group}{index + 1}", group, index)
-
-
-def coordinate_of(mechanism: Mechanism, rate: int) -> int:
-    """Return the place in q of the coordinate with a rate; in an element model it is the same."""
-    segment = mechanism.rate_records[rate].segment
-    place = rate if segment == GROUND else mechanism.segments[segment].coordinate
-    assert place is not None
-    return place
 
 
 @dataclass(frozen=True)
@@ -160,14 +152,15 @@ class Actuated:
 
         `demands` are the drives that prescribed motions demand, by rate.
         """
-        rates: list[Scalar] = []
+        rates, made = list[Scalar](), dict[int, Scalar]()
         for share, drive in zip(self.shares, self.drives, strict=True):
             acceleration = qdd[drive.rate]
-            self.made[drive.rate] = (
-                demands[drive.rate] if drive.is_prescribed else self._drive(drive, acceleration)
-            )
-            found = drive.derivatives(drive.N, self.made[drive.rate], acceleration, free=True)
+            P = demands[drive.rate] if drive.is_prescribed else self._drive(drive, acceleration)
+            for rate, effort in drive.efforts(P).items():
+                made[rate] = self.builder.keep(made[rate] + effort) if rate in made else effort
+            found = drive.derivatives(drive.N, P, acceleration, free=True)
             rates += [found[k] for k in share.rest]
+        self.made = made
         return rates
 
     def _drive(self, drive: Drive, qdd: Scalar) -> Scalar:
@@ -185,8 +178,9 @@ class Actuated:
         for drive in self.drives:
             if drive.is_prescribed:
                 continue
+            for i, effort in drive.efforts(drive.effort(drive.N, free=True)).items():
+                h[i] = self.builder.keep(h[i] - effort)
             i = drive.rate
-            h[i] = self.builder.keep(h[i] - drive.effort(drive.N, free=True))
             if drive.inertia is not None:
                 H[i * n + i] = self.builder.keep(H[i * n + i] + drive.inertia)
 

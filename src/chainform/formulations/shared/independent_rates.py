@@ -341,7 +341,7 @@ def refuse_loose(
     if found is None or not lacks_inertia(mechanism):
         return
     felt = np.zeros(nv)
-    felt[[actuator.rate for actuator in mechanism.actuators]] = 1.0
+    felt[[a.rate for a in mechanism.actuators if a.holds_motion]] = 1.0
     H = found.values(["mass_matrix"], found.q, graph=mass_matrix())["mass_matrix"]
     matrices = H[found.is_closed].reshape(-1, nv, nv) + np.diag(felt)
     loose = [_loose_rate(J, M) for J, M in zip(found.J, matrices, strict=True)]

@@ -36,7 +36,6 @@ from chainform.mechanism import (
     MechanismBuilder,
     Number,
     frame_coordinate_of,
-    group_of,
     meaning_of,
     native_table,
 )
@@ -168,6 +167,7 @@ class UrdfNumbers:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
+        self.parameters = {parameter.name for parameter in mechanism.parameters}
         self.values = {p.name: p.value for p in mechanism.parameters if p.value is not None}
 
     def value(self, number: Number) -> Fraction:
@@ -193,9 +193,9 @@ class UrdfNumbers:
             meaning = meaning_of(symbol, mechanism.coordinates, mechanism.rates)
             if frame_coordinate_of(symbol) is not None:
                 continue
-            if meaning is None:
+            if meaning is None and symbol in self.parameters:
                 put[symbol] = self.value(Identifier(symbol))
-            elif meaning.group != "t":
+            elif meaning is not None and meaning.group != "t":
                 names = mechanism.coordinates if meaning.group == "q" else mechanism.rates
                 put[symbol] = self._symbol(names[meaning.index], meaning.group, where)
         return format_expression(substitute(law, put))
@@ -224,7 +224,7 @@ class UrdfNumbers:
 
 LISTS = ("loops", "springs", "forces", "actuators")
 """The lists of a native file that a side file has as well."""
-LAWS = {"forces": "force"}
+LAWS = {"forces": "force", "actuators": "actuator"}
 """The lists whose numbers may be laws of the motion, with the word for one entry."""
 
 
@@ -288,10 +288,10 @@ class _Writer:
         return _quoted(text) if "/" in text else text
 
     def is_law(self, number: Number) -> bool:
-        """Tell whether a number names coordinates, rates or time; all others have a value."""
-        names = self.mechanism.coordinates, self.mechanism.rates
-        symbols = () if isinstance(number, Fraction) else symbols_of(number)
-        return any(group_of(symbol, *names) is not None for symbol in symbols)
+        """Tell whether a number names more than parameters, so that it has no value."""
+        return (
+            not isinstance(number, Fraction) and not symbols_of(number) <= self.numbers.parameters
+        )
 
 
 def _quoted(text: str) -> str:

@@ -107,6 +107,8 @@ class Equations:
     """How many states at the end of x only add up: nothing depends on them."""
     nu: int = 0
     """How many signals of actuators there are."""
+    controls: int = 0
+    """How many results of sampled controllers there are; they are the inputs behind the signals."""
     impulses: int = 0
     """How many states before the energy balance add up forces of what comes and goes."""
 
@@ -146,12 +148,19 @@ class EquationBuilder:
         """The rates of what stands in y behind q and qd."""
         self.balance_states = 0
         self.impulses = 0
+        self.controls = 0
         self.actuated: Actuated | None = None
         """The actuators, once they have their signals; their states come first in x."""
 
     def input(self, group: str, index: int) -> Scalar:
         """Return an entry of q, qd, x, tau or u; under constraints also of qdd and sigma."""
         return entry_of(self.builder, group, index)
+
+    def control_input(self) -> Scalar:
+        """Return one more result of a sampled controller, an input behind the signals."""
+        self.controls += 1
+        place = len(self.mechanism.actuators) + self.controls - 1
+        return self.builder.input(f"sampled.{self.controls}", "u", place)
 
     def accelerations(self, tau: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """Return qdd under given efforts."""
@@ -165,12 +174,12 @@ class EquationBuilder:
         inputs, zero = self.model.graph.inputs.values(), self.builder.number(0)
         return {item.name: zero for item in inputs if item.group in groups}
 
-    def efforts(self, forces: Sequence[Force]) -> list[Scalar]:
-        """Return what laws put on all rates."""
+    def efforts(self, forces: Sequence[Force], count: int | None = None) -> list[Scalar]:
+        """Return what laws put on all rates, or on so many signals."""
         acting = replace(self.mechanism, forces=tuple(forces))
         found = generalised_forces(self.builder, acting)
         zero = self.builder.number(0)
-        return [found.get(i, zero) for i in range(self.mechanism.nv)]
+        return [found.get(i, zero) for i in range(self.mechanism.nv if count is None else count)]
 
     def declare_rate(self, tau: Sequence[Scalar]) -> None:
         """Declare y' under given efforts."""
@@ -266,8 +275,8 @@ class EquationBuilder:
         mechanism, graph = self.mechanism, self.builder.finish()
         nq, nv, nx = mechanism.nq, mechanism.nv, len(self.extra)
         nu = len(mechanism.actuators)
-        lengths = (nq, nv, nx, self.rows, self.row_counts, self.balance_states, nu, self.impulses)
-        return Equations(mechanism, graph, *lengths)
+        lengths = (nq, nv, nx, self.rows, self.row_counts, self.balance_states, nu)
+        return Equations(mechanism, graph, *lengths, self.controls, self.impulses)
 
     def declare(self, name: str, values: Sequence[Scalar]) -> None:
         """Declare values under a name."""

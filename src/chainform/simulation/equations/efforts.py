@@ -97,7 +97,7 @@ class Efforts:
     """What drives a mechanism: laws by rate, long tables, and functions of Python.
 
     `functions` has those for single joints by rate; `whole` returns all of tau. `signals` are those
-    of actuators, at the rates of the joints that they drive.
+    of actuators, whose places in u stand for the rates.
     """
 
     laws: tuple[Force, ...] = ()
@@ -155,17 +155,13 @@ class Efforts:
     def placed_tables(self, mechanism: Mechanism) -> list[tuple[int, Table]]:
         """Return the tables, each with its place among all rates and signals."""
         placed = [(table.rate, table) for table in self.tables]
-        for k, actuator in enumerate(mechanism.actuators):
-            tables = self.signals.tables if self.signals else ()
-            placed += [(mechanism.nv + k, one) for one in tables if one.rate == actuator.rate]
-        return placed
+        tables = self.signals.tables if self.signals else ()
+        return placed + [(mechanism.nv + table.rate, table) for table in tables]
 
     def signal_values(self, t: float, q: Array, qd: Array, mechanism: Mechanism) -> Array:
         """Return what the functions of Python give for all signals."""
-        if self.signals is None:
-            return np.zeros(len(mechanism.actuators))
-        by_rate = self.signals.values(t, q, qd, mechanism.nv)
-        return by_rate[[actuator.rate for actuator in mechanism.actuators]]
+        count = len(mechanism.actuators)
+        return np.zeros(count) if self.signals is None else self.signals.values(t, q, qd, count)
 
 
 def numbers_from(value: Any, shape: tuple[int, ...], where: str = "forces") -> Array:
@@ -240,16 +236,8 @@ def _laws(bare: Mechanism, laws: Mapping[str, object]) -> tuple[Force, ...]:
 # --- signals ----------------------------------------------------------------------------------
 
 
-def signal_rates(mechanism: Mechanism) -> list[int]:
-    """Return the rates of the joints that actuators drive, in the order of u."""
-    return [actuator.rate for actuator in mechanism.actuators]
-
-
 def with_signals(mechanism: Mechanism, efforts: Efforts, signals: Forces | None) -> Efforts:
-    """Return efforts with signals, all names and laws checked.
-
-    A signal stands at the rate of the joint that its actuator drives.
-    """
+    """Return efforts with signals, all names and laws checked."""
     if signals is None:
         return efforts
     given = argument("signals", signals)
@@ -266,12 +254,16 @@ def with_signals(mechanism: Mechanism, efforts: Efforts, signals: Forces | None)
 
 
 def _signal(mechanism: Mechanism, name: str, given: Any) -> Efforts:
-    joint = mechanism.rates[mechanism.actuators[signal_index(mechanism, name)].rate]
+    place = signal_index(mechanism, name)
     try:
-        return efforts_of(mechanism, {joint: given})
+        found = efforts_of(mechanism, {mechanism.rates[mechanism.actuators[place].rate]: given})
     except Error as error:
         error.element = f"signals, {name}"
         raise
+    laws = tuple(replace(law, rate=place) for law in found.laws)
+    tables = tuple(replace(table, rate=place) for table in found.tables)
+    functions = [(place, function) for function in found.functions.values()]
+    return Efforts(laws, dict(functions), tables=tables)
 
 
 def _joined(a: Efforts, b: Efforts) -> Efforts:
@@ -285,14 +277,16 @@ def _joined(a: Efforts, b: Efforts) -> Efforts:
 
 
 def _given_rates(efforts: Efforts) -> set[int]:
-    """Return the rates that laws and tables drive."""
+    """Return the places of the signals that laws and tables give."""
     return {given.rate for given in (*efforts.laws, *efforts.tables)}
 
 
 def signal_index(mechanism: Mechanism, name: str) -> int:
     """Return the place in u of a signal: by the name of its actuator, its own, or its joint."""
     for place, actuator in enumerate(mechanism.actuators):
-        names = (actuator.name, mechanism.signals[place], mechanism.rates[actuator.rate])
+        names = [actuator.name, mechanism.signals[place]]
+        if not actuator.weights:
+            names.append(mechanism.rates[actuator.rate])
         if name in names:
             return place
     known = [actuator.name for actuator in mechanism.actuators]
@@ -300,12 +294,10 @@ def signal_index(mechanism: Mechanism, name: str) -> int:
 
 
 def _spread(mechanism: Mechanism, function: Function) -> Function:
-    """Return a function of all rates for one of all signals."""
-    rates = signal_rates(mechanism)
+    """Return a function of all signals that is checked as one of signals."""
+    count = len(mechanism.actuators)
 
     def whole(t: float, q: Array, qd: Array) -> Array:
-        values = np.zeros(mechanism.nv)
-        values[rates] = numbers_from(function(t, q, qd), (len(rates),), "signals")
-        return values
+        return numbers_from(function(t, q, qd), (count,), "signals")
 
     return whole

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from chainform.display import Displayed
 from chainform.errors import Error, RunError
+from chainform.expressions import format_expression
 from chainform.given import Given, argument, real_array
-from chainform.mechanism import LawReader, Mechanism, law_reader
+from chainform.mechanism import LawReader, Mechanism, kinks_of, law_reader
 
 Array = NDArray[np.float64]
 Change: TypeAlias = Callable[[float, Array, Array], tuple[Array, Array]]
@@ -37,6 +38,11 @@ class Event(Displayed):
     stop: bool = False
     change: Change | None = None
     name: str = ""
+
+    @property
+    def is_kink(self) -> bool:
+        """Whether it only keeps steps from going over a kink of an actuator."""
+        return isinstance(self.law, Kink)
 
     @property
     def sign(self) -> float:
@@ -67,6 +73,27 @@ class Event(Displayed):
         if not (np.isfinite(after_q).all() and np.isfinite(after_qd).all()):
             raise _no_state(where, "it returned numbers that are not finite", q, qd)
         return after_q, after_qd
+
+
+@dataclass(frozen=True)
+class Kink:
+    """What is zero where a law of an actuator has a kink or a jump, in place of a law of events."""
+
+    place: int
+    """That of the actuator in u."""
+    number: int
+    """Which of the kinks of the actuator it is."""
+
+
+def kinks_in(mechanism: Mechanism) -> tuple[Event, ...]:
+    """Return events at the kinks of all actuators, at which steps end; they are not noted."""
+    found: list[Event] = []
+    for place, actuator in enumerate(mechanism.actuators):
+        kinks = kinks_of(actuator, mechanism)
+        for kink in dict.fromkeys(kinks):
+            name = f"{actuator.name}: zero of {format_expression(kink)}"
+            found.append(Event(Kink(place, kinks.index(kink)), name=name))
+    return tuple(found)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,7 @@
 
 Laws and controllers become scalars of the graph. With `hold` they are sampled: the equations then
 take tau and u from p, where the output `held` puts them. Functions of Python and long tables put
-theirs there, too.
+theirs there, too. Results of controllers that are sampled by themselves stand in p behind u.
 """
 
 from __future__ import annotations
@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 from chainform.formulations import Actuated, rest_places
 from chainform.graph import Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Equations
-from chainform.simulation.equations.controllers import ControlContext, Controller
-from chainform.simulation.equations.efforts import Efforts, signal_rates
+from chainform.simulation.equations.controllers import (
+    ControlContext,
+    Controller,
+    SampledController,
+    own_actuators,
+)
+from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.evaluate import values_along
 
 Array = NDArray[np.float64]
@@ -31,25 +36,24 @@ def put_inputs(
 ) -> list[Scalar]:
     """Return tau as scalars, and give the actuators their signals."""
     mechanism, zero = equations.mechanism, equations.builder.number(0)
-    rates = signal_rates(mechanism)
+    actuators = mechanism.actuators
     actuated = None
-    if rates:
+    if actuators:
         first, count = len(equations.extra), len(rest_places(mechanism))
         actuated = Actuated(mechanism, equations.kinematics, range(first, first + count))
         equations.extra += [zero] * count
     signals = efforts.signals or Efforts()
     tau = equations.efforts(efforts.laws)
-    by_rate = equations.efforts(signals.laws)
-    u = [by_rate[rate] for rate in rates]
-    context = ControlContext(equations, actuated)
+    u = equations.efforts(signals.laws, len(actuators))
+    own = own_actuators(mechanism)
+    context, count = ControlContext(equations, actuated), len(tau)
+    whole, sampled = [*tau, *u], [zero] * (len(tau) + len(u))
     for controller in controllers:
+        into = sampled if isinstance(controller, SampledController) else whole
         for rate, value in controller.outputs(context).items():
-            if rate in rates:
-                u[rates.index(rate)] = u[rates.index(rate)] + value
-            else:
-                tau[rate] = tau[rate] + value
-    count = len(tau)
-    laws = [equations.builder.keep(value) for value in (*tau, *u)]
+            place = own.get(rate, rate)
+            into[place] = into[place] + value
+    laws = [equations.builder.keep(value) for value in whole]
     equations.declare("laws", laws)
     given = [zero] * len(laws)
     if hold or efforts.come_from_outside:
@@ -63,6 +67,7 @@ def put_inputs(
         equations.declare("held", whole)
     else:
         given = whole
+    given = [equations.builder.keep(a + b) for a, b in zip(given, sampled, strict=True)]
     if actuated is not None:
         actuated.give(given[count:])
         equations.actuated = actuated

@@ -48,7 +48,7 @@ def lengths_of(layout: Layout) -> dict[str, int]:
     """Return how many entries each group of inputs has."""
     sizes = layout.equations
     lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 2}
-    lengths |= {"u": sizes.nu, "qdd": sizes.nv, "sigma": sizes.rows}
+    lengths |= {"u": sizes.nu + sizes.controls, "qdd": sizes.nv, "sigma": sizes.rows}
     return {**lengths, "force": layout.length("modes")}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from chainform.formulations import rows_of, shares_of
+from chainform.graph import Scalar
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
@@ -15,7 +16,7 @@ from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.equations.contact.rows import ContactEquations
 from chainform.simulation.equations.controllers import Controller
 from chainform.simulation.equations.efforts import Efforts
-from chainform.simulation.equations.events import Event
+from chainform.simulation.equations.events import Event, Kink
 from chainform.simulation.equations.inputs import put_inputs
 from chainform.simulation.equations.loop_constraints import PROJECTION, Stabilise, damped
 from chainform.simulation.equations.parameters import without_values
@@ -128,6 +129,14 @@ def _key(
         return None
 
 
+def _zero_of(builder: EquationBuilder, event: Event) -> Scalar:
+    """Return what is zero at an event."""
+    if isinstance(event.law, Kink):
+        assert builder.actuated is not None
+        return builder.actuated.drives[event.law.place].kink(event.law.number)
+    return builder.laws.scalar(event.law)
+
+
 def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -> Equations:
     """Return the system of equations of a mechanism, for a method of integration."""
     barriers = options.barriers
@@ -144,7 +153,7 @@ def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -
     builder.declare_drives(tau)
     builder.declare_settled()
     if options.events:
-        builder.declare("events", [builder.laws.scalar(event.law) for event in options.events])
+        builder.declare("events", [_zero_of(builder, event) for event in options.events])
     options.method.declare(builder, given)
     equations = builder.finish()
     options.method.check(equations)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import lacks_inertia, names_in
+from chainform.mechanism import kinks_of, lacks_inertia, names_in
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.runtime import Key, LruCache
@@ -154,16 +154,23 @@ def failure_of(status: int, t: float) -> RunError:
     )
 
 
+JUMPS = (
+    "; where a jump in the laws of an actuator holds the motion, make it steep in place of the "
+    "jump: z/sqrt(z^2 + 1e-6) for sign(z)"
+)
+
+
 def runaway(equations: Equations, t: float, y: Array, step: float, left: float) -> RunError:
     """Return the error for a motion whose steps have become too short ever to come to its end."""
     rates = np.abs(y[equations.nq : equations.nq + equations.nv])
-    fastest = int(np.argmax(rates))
+    fastest, mechanism = int(np.argmax(rates)), equations.mechanism
+    has_kinks = any(kinks_of(actuator, mechanism) for actuator in mechanism.actuators)
     return RunError(
         f"at t = {t:.9g} s steps are {step:.2g} s long, and the rest would take {left / step:.1g}"
-        f" of them; the rate of {equations.mechanism.rates[fastest]} is {rates[fastest]:.3g}",
+        f" of them; the rate of {mechanism.rates[fastest]} is {rates[fastest]:.3g}",
         element="simulate",
         remedy="the motion runs away, or is stiff: look at forces and controllers, take "
-        "method='cvode', or end it by an event",
+        "method='cvode', or end it by an event" + (JUMPS if has_kinks else ""),
     )
 
 

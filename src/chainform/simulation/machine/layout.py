@@ -118,7 +118,7 @@ class SystemLayout(Struct):
 
 
 PARTS = (
-    *("parameters", "tau", "signals"),
+    *("parameters", "tau", "signals", "controls"),
     *("mask", "modes", "grips", "slack", "bounds", "cones", "multipliers"),
     *("H", "r", "J", "gamma", "residuals", "speeds"),
     *("Y", "S", "right", "weights", "scales", "squares", "largest", "diagonal", "spread"),
@@ -155,6 +155,7 @@ class Layout:
             "parameters": len(self.equations.parameters),
             "tau": n,
             "signals": self.equations.nu,
+            "controls": self.equations.controls,
             "mask": m,
             "modes": row_counts.given,
             "grips": row_counts.tangential,
@@ -205,7 +206,8 @@ class Layout:
         """Return how many numbers, from tau on, are put out with each state."""
         if self.equations.row_counts.watched:
             return self.place("slack") - self.place("tau")
-        return self.length("tau") + self.length("signals") if is_held else 0
+        has_any = is_held or self.equations.controls
+        return self.place("mask") - self.place("tau") if has_any else 0
 
     def part(self, p: Array, part: str) -> Array:
         """Return a part of p, not a copy."""

@@ -97,6 +97,10 @@ class ActiveMotion(Protocol):
         """Take up what another motion of the same method remembered."""
         ...
 
+    def jump(self) -> None:
+        """Go on with other inputs at the present state."""
+        ...
+
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
     ) -> tuple[Array, tuple[int, ...]]:

@@ -139,6 +139,9 @@ class Integrator:
         if self.settings.step is None:
             self.integration.control.length = 0.0
 
+    def jump(self) -> None:
+        """Go on with other inputs; each stretch begins with a new first stage anyway."""
+
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""
         if self._is_fresh:

@@ -121,6 +121,10 @@ class Sundials(ABC):
         self._solver = None
         self.watcher.before = None
 
+    def jump(self) -> None:
+        """Go on with other inputs: what comes has no past."""
+        self._solver = None
+
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later: samples taken, what it took."""
         counted = self.statistics
@@ -159,6 +163,9 @@ class Sundials(ABC):
         self._rows, self._throttle, self._end = rows, Throttle(pause), end
         while True:
             self._pass_jumps()
+            if self.t < end <= later(self.t):
+                # A sample or a jump was there, but for rounding.
+                self.t, self._solver = end, None
             while len(rows) < len(times) and times[len(rows)] <= later(self.t):
                 rows.append(np.concatenate([self.y, self._held()]))
             if found or self.t >= end:
@@ -181,10 +188,10 @@ class Sundials(ABC):
     def _pass_jumps(self) -> None:
         """Take samples and pass jumps that are due now; what comes after has no past."""
         hold = self.settings.hold
-        while self._jumps and self._jumps[0] <= self.t:
+        while self._jumps and self._jumps[0] <= later(self.t):
             self._jumps.pop(0)
             self._solver = None
-        if hold is not None and self._start + self._ticks * hold <= self.t:
+        if hold is not None and self._start + self._ticks * hold <= later(self.t):
             self.call("hold", self.t, self.y, self.p)
             self._ticks += 1
             self._solver = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,14 @@ class MotorDrive:
     slopes: Array
     """The rates of its own states, without what the effort on the joint does to them."""
     by_effort: Array | None = None
+    weights: tuple[tuple[int, float], ...] = ()
+    """The places in qd of several joints, each with what it gets of the effort."""
+
+    @property
+    def efforts(self) -> dict[int, float]:
+        """What it puts on each joint, by the place in qd."""
+        shares = self.weights or ((self.rate, 1.0),)
+        return {v: weight * self.effort for v, weight in shares}
 
     def rates(self, along: float) -> Array:
         """Return the rates of its own states, for the effort on its joint."""
@@ -47,10 +55,31 @@ class MotorDrive:
 
 def drive_of(state: BodyState, actuator: Table, own: Array, u: float) -> MotorDrive:
     """Return what an actuator does; `own` are its states but for q and qd."""
-    read = state.system.read.number
-    _, v, _, _ = state.system.motions[actuator["joint"]]
-    qd = state.qd[v]
-    body = next(b for b in state.system.bodies if b.coordinate == actuator["joint"])
+    if "joints" in actuator:
+        shares = joints_of(state, actuator)
+        return replace(
+            _drive_of(state, actuator, own, u), weights=tuple((v, w) for _, v, w in shares)
+        )
+    return _drive_of(state, actuator, own, u)
+
+
+def joints_of(state: BodyState, actuator: Table) -> list[tuple[int, int, float]]:
+    """Return the joints of an actuator: places in q and in qd, and weights."""
+    named = actuator.get("joints") or {actuator["joint"]: 1.0}
+    found: list[tuple[int, int, float]] = []
+    for joint, weight in named.items():
+        place, v, _, _ = state.system.motions[joint]
+        found.append((place, v, state.system.read.number(weight)))
+    return found
+
+
+def _drive_of(state: BodyState, actuator: Table, own: Array, u: float) -> MotorDrive:
+    read, shares = state.system.read.number, joints_of(state, actuator)
+    v, qd = shares[0][1], float(sum(w * state.qd[at] for _, at, w in shares))
+    if has_laws(actuator):
+        return _by_laws(state, actuator, own, u)
+    first = next(iter(actuator.get("joints") or [actuator["joint"]]))
+    body = next(b for b in state.system.bodies if b.coordinate == first)
 
     def field(name: str, default: float = 0.0) -> float:
         return read(actuator.get(name, default))
@@ -59,7 +88,7 @@ def drive_of(state: BodyState, actuator: Table, own: Array, u: float) -> MotorDr
         return _general(actuator, own, u, read, (v, qd))
     kind = actuator["type"]
     if kind == "torque":
-        bound = actuator.get("limit", body.limits.get("effort"))
+        bound = actuator.get("limit", None if "joints" in actuator else body.limits.get("effort"))
         return MotorDrive(v, False, _limited(u, bound), 0.0, np.zeros(0))
     if kind == "lag":
         signal = field("gain", 1.0) * _limited(u, actuator.get("limit"))
@@ -70,7 +99,8 @@ def drive_of(state: BodyState, actuator: Table, own: Array, u: float) -> MotorDr
         return MotorDrive(v, False, float(own[0]), 0.0, (signal - own[:1]) / field("time_constant"))
     R, L, kt, B = (field(n) for n in ("resistance", "inductance", "torque_constant", "viscous"))
     ke = field("back_emf", kt)
-    N, eta, J = field("gear_ratio", body.gear), field("efficiency", 1.0), field("rotor_inertia")
+    ratio = 1.0 if "joints" in actuator else body.gear
+    N, eta, J = field("gear_ratio", ratio), field("efficiency", 1.0), field("rotor_inertia")
     volts = _limited(u, actuator.get("voltage_limit"))
     current = float(own[0]) if L else (volts - ke * N * qd) / R
     slopes = np.array([(volts - R * current - ke * N * qd) / L]) if L else np.zeros(0)
@@ -105,6 +135,51 @@ def _general(
     return MotorDrive(rate, False, -free / along, -1 / along, drift, row("f"))
 
 
+# --- laws -----------------------------------------------------------------------------------------
+
+
+def has_laws(actuator: Table) -> bool:
+    """Tell whether an actuator is given by laws."""
+    is_effort = isinstance(actuator.get("effort"), str) and "A" not in actuator
+    return "type" not in actuator and (isinstance(actuator.get("states"), dict) or is_effort)
+
+
+def _by_laws(state: BodyState, actuator: Table, own: Array, u: float) -> MotorDrive:
+    """Return an actuator that is given by laws, with its gear."""
+    read, shares = state.system.read.number, joints_of(state, actuator)
+    q = float(sum(w * state.q[at] for at, _, w in shares))
+    qd = float(sum(w * state.qd[at] for _, at, w in shares))
+    N, eta = read(actuator.get("gear_ratio", 1)), read(actuator.get("efficiency", 1))
+    laws, is_elastic = actuator.get("states", {}), "stiffness" in actuator
+    angle, speed = (own[-2], own[-1]) if is_elastic else (N * q, N * qd)
+    signal = _limited(u, actuator.get("limit"))
+    values = {"u": signal, actuator.get("signal", "u"): signal, "q": angle, "der(q)": speed}
+    values |= dict(zip(laws, own, strict=False))
+    names = {**state.names, **{name: Jet(float(x)) for name, x in values.items()}}
+    torque = law(actuator["effort"], names).value
+    slopes = [law(text, names).value for text in laws.values()]
+    rate = speed / N
+    width = read(actuator.get("efficiency_width", 1))
+    near = abs(rate) / math.hypot(rate, width)
+    if not is_elastic:
+        effort = N * torque
+        drives = effort * rate > 0
+        effort *= 1 - near * (1 - eta) if drives else 1 + near * (1 / eta - 1)
+        return MotorDrive(shares[0][1], False, effort, 0.0, np.array(slopes))
+    twist, twisting = angle / N - q, rate - qd
+    play = read(actuator.get("backlash", 0))
+    beyond = math.copysign(max(abs(twist) - play / 2, 0.0), twist)
+    spring = read(actuator["stiffness"]) * beyond
+    damper = read(actuator.get("damping", 0)) * twisting
+    if play:
+        damper = _limited(damper, abs(spring))
+    effort = spring + damper
+    drives = effort * rate > 0
+    load = effort * (1 + near * (1 / eta - 1) if drives else 1 - near * (1 - eta))
+    slopes += [speed, (torque - load / N) / read(actuator["rotor_inertia"])]
+    return MotorDrive(shares[0][1], False, effort, 0.0, np.array(slopes))
+
+
 def _limited(u: float, bound: Any) -> float:
     most = math.inf if bound is None else number(bound, {})
     return min(max(u, -most), most)
@@ -112,6 +187,8 @@ def _limited(u: float, bound: Any) -> float:
 
 def own_states(actuator: Table) -> int:
     """Return how many states an actuator has besides q and qd."""
+    if has_laws(actuator):
+        return len(actuator.get("states", ())) + 2 * ("stiffness" in actuator)
     if "type" not in actuator:
         return len(actuator.get("A", ()))
     if actuator["type"] == "lag":
@@ -123,6 +200,8 @@ def motor_inertia(state: BodyState) -> Array:
     """Return what the rotors of motors add to the mass matrix, (nv,); they share in impacts."""
     found = np.zeros(state.system.nv)
     for actuator in state.system.table.get("actuators", ()):
+        if has_laws(actuator):
+            continue
         drive = drive_of(state, actuator, np.zeros(own_states(actuator)), 0.0)
         found[drive.rate] += drive.inertia
     return found
@@ -144,15 +223,16 @@ def driven(
     for actuator, signal in zip(state.system.table.get("actuators", ()), u, strict=True):
         size = own_states(actuator)
         drive = drive_of(state, actuator, own[first : first + size], float(signal))
-        effort[drive.rate] += drive.effort
+        for v, along in drive.efforts.items():
+            effort[v] += along
         extra[drive.rate] += drive.inertia
         drives.append(drive)
         first += size
     found = state.accelerations(effort + others, extra, rows)
     along = effort - extra * found.qdd
-    for drive in drives:
+    for v in {v for drive in drives for v in drive.efforts}:
         # Forces on the joint of a drive act besides it.
-        along[drive.rate] -= tau[drive.rate]
+        along[v] -= tau[v]
     return found, along, drives
 
 
@@ -172,7 +252,8 @@ def _of_given(
     """Return what acts at a state where x, u and tau are given as the product takes them."""
     tau = np.array(given["tau"], dtype=np.float64)
     for actuator in state.system.table.get("actuators", ()):
-        tau[state.system.motions[actuator["joint"]][1]] = 0.0
+        for _, v, _ in joints_of(state, actuator):
+            tau[v] = 0.0
     signals = np.asarray(given["u"], dtype=np.float64)
     own = inner_states(state.system, given["x"])
     return driven(state, own, signals, tau, state.no_rows(), loops)

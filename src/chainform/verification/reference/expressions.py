@@ -96,6 +96,9 @@ def _value(tree: ast.expr, names: Mapping[str, Jet]) -> Jet:
             return _combined(operator, _value(left, names), _value(right, names))
         case ast.Call(func=ast.Name(id="der" | "x" | "y" | "z")):
             return names[ast.unparse(tree)]
+        case ast.Call(func=ast.Name(id="min" | "max" as function), args=arguments):
+            choose = min if function == "min" else max
+            return choose((_value(a, names) for a in arguments), key=lambda jet: jet.value)
         case ast.Call(func=ast.Name(id=function), args=[argument]):
             inner = _value(argument, names)
             return inner.through(*FUNCTIONS[function](inner.value))

@@ -116,7 +116,7 @@ class Mover:
     def efforts(self, state: BodyState, integrals: Array) -> tuple[Array, Array, Array]:
         """Return tau, the signals of actuators, and the rates of the integrals."""
         tau, u = np.zeros(self.system.nv), np.zeros(len(self.actuators))
-        numbers = {a["joint"]: i for i, a in enumerate(self.actuators)}
+        numbers = {a.get("joint", a["name"]): i for i, a in enumerate(self.actuators)}
         forces: Mapping[str, Any] = self.task.get("forces") or {}
         for joint, given in forces.items():
             tau[self.system.own[joint][1]] += _force(given, state)

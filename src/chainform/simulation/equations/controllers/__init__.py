@@ -6,8 +6,9 @@
 | `computed_torque` | inverse dynamics at qdd = targets'' + kd e' + kp e, for all joints       |
 | `state_feedback`  | u_ref - K (x - x_ref)                                                   |
 
-Where a joint has an actuator the result is its signal, otherwise it is the effort of the joint. All
-of them become part of the compiled equations.
+Where a joint has an actuator the result is its signal, otherwise it is the effort of the joint. An
+actuator of several joints stands for a joint by its name. All of them become part of the compiled
+equations, but for those with a `sample` time (sampler.py).
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ from chainform.simulation.equations.controllers.feedback import (
     joint_controller_of,
     state_feedback_of,
 )
+from chainform.simulation.equations.controllers.sampler import (
+    FIELDS,
+    ControlClock,
+    SampledController,
+    check_resumption,
+    check_samples,
+    own_actuators,
+    sampled,
+)
 
 TYPES = {
     "pd": joint_controller_of,
@@ -37,21 +47,26 @@ TYPES = {
 
 
 def controllers_of(
-    mechanism: Mechanism, controllers: Mapping[str, Any] | None, without: Sequence[str] = ()
+    mechanism: Mechanism,
+    controllers: Mapping[str, Any] | None,
+    without: Sequence[str] = (),
+    span: tuple[float, float] | None = None,
 ) -> list[Controller]:
     """Return checked controllers: `{"joint1": {"type": "pd", "kp": 100, "kd": 10}}`.
 
     The name of a `pd` or `pid` is that of its joint unless it says otherwise. `without` is what
-    the equations of the mechanism do not have.
+    the equations of the mechanism do not have, `span` the start and end of the motion (s).
     """
     given = argument("controllers", controllers)
     if not given.is_given:
         return []
     remedy = '{"joint1": {"type": "pd", "kp": 100, "kd": 10, "target": "sin(t)"}}'
-    return [
+    found = [
         _controller(mechanism, name, entry.at(f"controller {name!r}"), without)
         for name, entry in given.table(remedy=remedy).items()
     ]
+    check_samples(found, span)
+    return found
 
 
 def _controller(
@@ -59,7 +74,17 @@ def _controller(
 ) -> Controller:
     table = given.table(remedy=f"its type is {', '.join(TYPES)}")
     kind = table["type"].choice(tuple(TYPES), "controller")
-    return TYPES[kind](ControllerFields(mechanism, name, table), without)
+    own = table.holding({n: value for n, value in table.value.items() if n not in FIELDS})
+    return sampled(TYPES[kind](ControllerFields(mechanism, name, own), without), table)
 
 
-__all__ = ["TYPES", "ControlContext", "Controller", "controllers_of"]
+__all__ = [
+    "TYPES",
+    "ControlClock",
+    "ControlContext",
+    "Controller",
+    "SampledController",
+    "check_resumption",
+    "controllers_of",
+    "own_actuators",
+]

@@ -41,10 +41,15 @@ class ComputedTorque:
     fields: ControllerFields
     model: Graph
     values: Mapping[str, Fraction]
-    targets: tuple[Number, ...]
+    wanted: tuple[Number, ...]
     kp: tuple[Number, ...]
     kd: tuple[Number, ...]
     limits: Mapping[int, Number]
+
+    @property
+    def targets(self) -> Sequence[int]:
+        """The numbers of what it gives."""
+        return range(len(self.wanted))
 
     def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals of all joints."""
@@ -62,7 +67,7 @@ class ComputedTorque:
         return {rate: context.limited(x, self.limits.get(rate)) for rate, x in made.items()}
 
     def _wanted(self, context: ControlContext, rate: int) -> Scalar:
-        target, speed, acceleration = context.target(self.targets[rate])
+        target, speed, acceleration = context.target(self.wanted[rate])
         kp, kd = context.law(self.kp[rate]), context.law(self.kd[rate])
         v = acceleration + kd * (speed - context.qd(rate)) + kp * (target - context.q(rate))
         return context.builder.keep(v)
@@ -98,6 +103,9 @@ def computed_torque_of(fields: ControllerFields, without: Sequence[str] = ()) ->
     fields.check(FIELDS, ("kp", "kd", "targets"))
     fields.refuse_quaternions()
     mechanism = fields.mechanism
+    if any(actuator.weights for actuator in mechanism.actuators):
+        message = "computed torque does not share a torque among actuators of several joints"
+        raise fields.table["type"].error(message, "use pd or state_feedback, by actuators")
     targets = _targets(fields)
     kp, kd = (fields.per_rate(fields.table[name]) for name in ("kp", "kd"))
     values = _values(fields.table["values"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -24,7 +24,15 @@ from chainform.simulation.equations.builder import EquationBuilder
 
 
 class Controller(Protocol):
-    """Something that gives efforts, or signals where joints have actuators, by rate."""
+    """Something that gives efforts, or signals where joints have actuators, by rate.
+
+    An actuator of several joints has a number of its own: its place behind all rates.
+    """
+
+    @property
+    def targets(self) -> Sequence[int]:
+        """The numbers of what it gives."""
+        ...
 
     def outputs(self, context: ControlContext) -> dict[int, Scalar]: ...
 
@@ -44,12 +52,24 @@ class ControlContext:
         return Tangents(self.builder, {time: self.builder.number(1)})
 
     def q(self, rate: int) -> Scalar:
-        """Return the coordinate with a rate."""
+        """Return the coordinate with a rate, or the motion that an actuator drives."""
+        if rate >= self.mechanism.nv:
+            return self._driven(rate, self.q)
         return self.equations.input("q", coordinate_of(self.mechanism, rate))
 
     def qd(self, rate: int) -> Scalar:
-        """Return a rate."""
+        """Return a rate, or that of the motion that an actuator drives."""
+        if rate >= self.mechanism.nv:
+            return self._driven(rate, self.qd)
         return self.equations.input("qd", rate)
+
+    def _driven(self, number: int, part: Callable[[int], Scalar]) -> Scalar:
+        """Return the sum of joints by the weights of an actuator."""
+        actuator = self.mechanism.actuators[number - self.mechanism.nv]
+        total = self.builder.number(0)
+        for rate, weight in actuator.shares:
+            total = total + self.law(weight) * part(rate)
+        return self.builder.keep(total)
 
     def law(self, law: Number) -> Scalar:
         """Return a law as a scalar."""
@@ -121,6 +141,22 @@ class ControllerFields:
             raise given.error("a joint with a quaternion has no single target", remedy)
         return rate
 
+    def drive(self, given: Given) -> int:
+        """Return the rate of a joint that has an actuator of its own or none, else refuse it.
+
+        For the name of an actuator of several joints its place behind all rates is returned.
+        """
+        mechanism = self.mechanism
+        shared = {a.name: k for k, a in enumerate(mechanism.actuators, mechanism.nv) if a.weights}
+        if given.value in shared and given.value not in mechanism.rates:
+            return shared[given.value]
+        rate = self.rate(given)
+        for name, place in shared.items():
+            if rate in dict(mechanism.actuators[place - mechanism.nv].weights):
+                message = f"the joint is driven together with others, by {name}"
+                raise given.error(message, f"name the actuator in place of the joint: {name!r}")
+        return rate
+
     def joint(self, rate: int) -> Joint | None:
         """Return the joint with a rate; an element model has none."""
         segment = self.mechanism.rate_records[rate].segment
@@ -182,9 +218,13 @@ class ControllerFields:
             if known is not None:
                 given.within(known, above=0)
             return dict.fromkeys(rates, bound)
-        driven = {actuator.rate for actuator in self.mechanism.actuators}
+        actuators = self.mechanism.actuators
+        driven = {rate for actuator in actuators for rate, _ in actuator.shares}
         limits: dict[int, Number] = {}
         for rate in rates:
+            if rate >= self.mechanism.nv:
+                message = "the signal of an actuator is no effort"
+                raise given.error(message, "give limit as a number")
             name, joint = self.mechanism.rates[rate], self.joint(rate)
             if rate in driven:
                 remedy = "give limit as a number; what the signal itself allows is in the actuator"

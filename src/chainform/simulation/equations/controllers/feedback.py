@@ -37,6 +37,11 @@ class StateFeedback:
     u_ref: tuple[Number, ...]
     limits: Mapping[int, Number]
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The numbers of what it gives."""
+        return self.rates
+
     def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals."""
         errors = self._errors(context)
@@ -87,7 +92,7 @@ def _rates(fields: ControllerFields, count: int) -> tuple[int, ...]:
     if not given.is_given:
         given = given.holding(list(fields.mechanism.rates))
     entries = [given] if isinstance(given.value, str) else given.entries()
-    rates = tuple(map(fields.rate, entries))
+    rates = tuple(map(fields.drive, entries))
     if len(rates) != count or len(set(rates)) != count:
         message = f"K has {count} rows, and there are {len(rates)} joints"
         raise given.error(message, "name one joint for each row of K")
@@ -131,6 +136,11 @@ class JointController:
     feedforward: Number = ZERO
     limit: Number | None = None
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The number of what it gives."""
+        return (self.rate,)
+
     def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the effort or the signal."""
         target, rate, _ = context.target(self.target)
@@ -149,7 +159,7 @@ def joint_controller_of(fields: ControllerFields, without: Sequence[str] = ()) -
     gains = ("kp", "kd", "ki") if table["type"].value == "pid" else ("kp", "kd")
     fields.check((*JOINT_FIELDS, *gains[2:]), ("kp", *gains[2:]))
     joint = table["joint"]
-    rate = fields.rate(joint if joint.is_given else joint.holding(fields.name))
+    rate = fields.drive(joint if joint.is_given else joint.holding(fields.name))
     kp, kd, ki = (fields.gain(table[name]) for name in ("kp", "kd", "ki"))
     feedforward = fields.law(table["feedforward"], ("q", "qd", "t"))
     target, limit = fields.law(table["target"]), fields.limit([rate]).get(rate)

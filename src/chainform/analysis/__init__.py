@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.oscillations.frequency_response import frequency_response
+    from chainform.analysis.oscillations.root_locus import root_locus
+    from chainform.analysis.oscillations.vibration_modes import modes
     from chainform.analysis.periodic.lyapunov import lyapunov_exponents
     from chainform.analysis.periodic.periodic_motion import periodic_motion
     from chainform.analysis.periodic.stability_limit import stability_limit
@@ -91,6 +94,7 @@ __all__ = [
     "equilibria",
     "equilibrium_path",
     "exact_values",
+    "frequency_response",
     "implicit_equations",
     "independent_coordinates",
     "inverse_dynamics",
@@ -102,6 +106,8 @@ __all__ = [
     "lyapunov_exponents",
     "motion_of",
     "periodic_motion",
+    "modes",
+    "root_locus",
     "rounding_at",
     "sensitivities",
     "stability_limit",

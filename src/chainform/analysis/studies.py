@@ -15,6 +15,8 @@ from chainform.analysis.equilibrium.equilibrium_search import equilibria
 from chainform.analysis.equilibrium.static_forces import statics
 from chainform.analysis.motions.motion_kinematics import kinematics
 from chainform.analysis.motions.motion_loads import inverse_dynamics
+from chainform.analysis.oscillations.frequency_response import frequency_response
+from chainform.analysis.oscillations.vibration_modes import modes
 from chainform.analysis.poses.inverse_poses import inverse_kinematics
 from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.result import Result
@@ -29,6 +31,8 @@ STUDIES: Mapping[str, Callable[..., Result]] = {
     "statics": statics,
     "equilibria": equilibria,
     "equilibrium_path": equilibrium_path,
+    "modes": modes,
+    "frequency_response": frequency_response,
 }
 """The function of each study."""
 MOST = 10_000_000
@@ -69,7 +73,7 @@ def _argument(key: str, entry: Given, folder: Path) -> Any:
     """Return what a file gives for an argument."""
     if key == "times":
         return times_of(entry)
-    if key == "motion" and isinstance(entry.value, str):
+    if key in ("motion", "state") and isinstance(entry.value, str):
         return folder / entry.value
     if key == "study" and entry.is_table:
         motion = entry.table()["motion"].value

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from chainform.analysis.design.design import design
+from chainform.analysis.oscillations.root_locus import root_locus
 from chainform.analysis.periodic.lyapunov import lyapunov_exponents
 from chainform.analysis.periodic.periodic_motion import periodic_motion
 from chainform.analysis.periodic.stability_limit import stability_limit
@@ -38,6 +39,7 @@ from chainform.simulation import origin_of, scenario_of
 
 TASKS: Mapping[str, Callable[..., Result]] = {
     **STUDIES,
+    "root_locus": root_locus,
     "periodic_motion": periodic_motion,
     "stability_limit": stability_limit,
     "lyapunov_exponents": lyapunov_exponents,

@@ -42,9 +42,19 @@ def draw_pictures(args: Namespace, run: Run | BatchRun | Result, **plot: Any) ->
     """Write the pictures of a run; return their files. `plot` says what the plot shows."""
     if args.plot is not None:
         run.plot(file=args.plot, **plot)
-    if args.animate is not None and not isinstance(run, BatchRun):
+    if args.animate is not None and isinstance(run, Result):
+        run.animate(args.animate, mode=_mode(args.mode))
+    elif args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]
+
+
+def _mode(text: str | None) -> int | None:
+    """Return the mode that is to be shown."""
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    remedy = "write its number: --mode 2"
+    raise ReadError(f"{text[:40]!r} is no number of a mode", element="--mode", remedy=remedy)
 
 
 def result_files(args: Namespace) -> list[str]:

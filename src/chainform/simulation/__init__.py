@@ -29,6 +29,12 @@ if TYPE_CHECKING:
         Stop,
     )
     from chainform.simulation.equations.contact.tables import barriers_of, tables_of
+    from chainform.simulation.equations.controllers import (
+        Controller,
+        SampledController,
+        controllers_of,
+    )
+    from chainform.simulation.equations.efforts import Efforts, efforts_of, with_signals
     from chainform.simulation.equations.evaluate import check_rate_of_time, values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact, StateChange
     from chainform.simulation.equations.initial import (
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
         rest_names,
         whole_states,
     )
+    from chainform.simulation.equations.inputs import law_inputs
     from chainform.simulation.equations.loop_constraints import ConstraintResiduals
     from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
@@ -88,7 +95,10 @@ __all__ = [
     "Cases",
     "ConstraintResiduals",
     "Contact",
+    "Controller",
+    "SampledController",
     "DriveSection",
+    "Efforts",
     "EquationBuilder",
     "Event",
     "EventRecord",
@@ -119,7 +129,9 @@ __all__ = [
     "columns_of",
     "consistent_rates",
     "contradiction",
+    "controllers_of",
     "descend",
+    "efforts_of",
     "form_of",
     "free_rates",
     "graph_of_laws",
@@ -127,6 +139,7 @@ __all__ = [
     "initial_state",
     "is_mechanism_file",
     "known_rates",
+    "law_inputs",
     "made_of_file",
     "motion_file",
     "motion_name",
@@ -147,6 +160,7 @@ __all__ = [
     "tables_of",
     "values_along",
     "whole_states",
+    "with_signals",
     "with_unknowns",
     "without_values",
     "write_record",

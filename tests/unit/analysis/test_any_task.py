@@ -38,6 +38,8 @@ MECHANISMS = {
 TIMES = {"from": 0, "to": 1, "count": 5}
 NUMBERS = {"t": [0, 1, 2, 3, 4, 5], "values": [0, 1, 2, 3, 4, 5], "smoothing": 0.1}
 POINTS = {"points": [[1, 0, 0], [1, 0.1, 0], [1, 0.2, 0], [1, 0.3, 0]], "times": [0, 1, 2, 3]}
+HANGING, HOLD = [-1.5707963267948966, 0], "-30*pi/2"
+"""An arm that hangs down, against its spring."""
 GOOD: list[dict[str, Any]] = [
     {
         "task": "kinematics",
@@ -99,6 +101,33 @@ GOOD: list[dict[str, Any]] = [
         "outputs": ["com"],
         "q0": [0.1, 0.2],
         "t": 0.1,
+    },
+    {
+        "task": "modes",
+        "mechanism": "arm",
+        "state": {"q": HANGING},
+        "forces": {"upper": HOLD, "lower": "-3*der(lower)"},
+        "controllers": {"lower": {"type": "pid", "kp": 3, "ki": 1, "target": HANGING[1]}},
+        "x": {"integral(lower)": 0},
+    },
+    {
+        "task": "frequency_response",
+        "mechanism": "arm",
+        "inputs": {"lower": [2, 0.5]},
+        "outputs": ["upper"],
+        "frequencies": {"from": 0.1, "to": 2, "count": 5},
+        "q": HANGING,
+        "forces": {"upper": HOLD},
+        "values": {"l": 1},
+    },
+    {
+        "task": "root_locus",
+        "mechanism": "arm",
+        "parameter": "k",
+        "span": [0, 1],
+        "count": 3,
+        "q": HANGING,
+        "forces": {"upper": HOLD, "lower": "-k*der(lower)"},
     },
 ]
 ODD: list[Any] = [

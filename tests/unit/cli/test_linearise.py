@@ -49,6 +49,17 @@ def test_wide_matrices_are_told(call: Callable[..., Any], tmp_path: Path) -> Non
     assert "20 × 14, see --json" in wide
 
 
+def test_laws_and_controllers_stand_with_the_state(call: Callable[..., Any]) -> None:
+    pid = '{"crank": {"type": "pid", "kp": 5, "ki": 1, "kd": 1}}'
+    state = f'{{"q": {{"crank": 0.4}}, "forces": {{"crank": "-crank"}}, "controllers": {pid}}}'
+    found = call("linearise", BAR, "--at", state, "--json").document
+    assert found["states"] == ["crank", "der(crank)", "integral(crank)"]
+    plain = call("linearise", BAR, "--at", '{"q": {"crank": 0.4}}', "--inputs", "crank", "--json")
+    gain = plain.document["B"][1][0]
+    assert found["A"][1][1:] == pytest.approx([-gain, gain])
+    assert found["A"][2] == [-1.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("file", "options", "message"),
     [

@@ -110,3 +110,39 @@ def test_sensitivities_of_a_scenario_and_of_a_mechanism(call: Callable[..., Any]
     other = cf.sensitivities(BAR, ["a", "b"], ["q0.crank"], **given)
     assert found.document["facts"]["gradient"] == other.facts["gradient"]
     assert call("sensitivities", BAR, "--parameters", "aa").code == 2
+
+
+def test_several_names_are_held(call: Callable[..., Any]) -> None:
+    twice = call("equilibria", BAR, "--starts", "1", "--held", "crank,crank")
+    assert twice.code == 2
+    assert "crank is given twice" in twice.err
+
+
+def test_modes_of_a_file_of_equilibria(call: Callable[..., Any], tmp_path: Path) -> None:
+    rest, page = tmp_path / "rest.npz", tmp_path / "mode.html"
+    call("equilibria", BAR, "--starts", "20", "--out", rest)
+    found = call("modes", BAR, "--state", rest, "--animate", page, "--mode", "2", "--json")
+    own = cf.modes(BAR, cf.equilibria(BAR, starts=20))
+    assert found.document["arrays"]["pole_real"] == pytest.approx(own["pole_real"])
+    assert page.stat().st_size > 10_000
+    wrong = call("modes", BAR, "--state", rest, "--animate", page, "--force", "--mode", "x")
+    assert wrong.code == 2
+    assert "--mode" in wrong.err
+    none = call("modes", BAR, "--q", "crank=0.4")
+    assert none.code == 2
+    assert "no equilibrium" in none.err
+
+
+def test_states_and_inputs_of_oscillations(call: Callable[..., Any]) -> None:
+    disc = str(ROOT / "examples" / "rolling_disc.toml")
+    along = ("--parameter", "v", "--span", "0.5,1.5", "--count", "3", "--qd", "x=v,phi=v/0.3")
+    found = call("root-locus", disc, *along, "--json").document
+    assert found["facts"]["crossings"][0][0] == pytest.approx(np.sqrt(9.81 * 0.1), rel=1e-9)
+    steady = ("--qd", "x=1.2,phi=4", "--outputs", "psi,theta", "--frequencies", "0.2,1", "--json")
+    both = call("frequency-response", disc, "--inputs", "theta=0.01,phi=0", *steady).document
+    each = call("frequency-response", disc, "--inputs", "theta,phi", *steady).document
+    sizes = np.array(each["arrays"]["amplitude"])[:, :, 0] / 100
+    np.testing.assert_allclose(both["arrays"]["amplitude"], sizes)
+    unknown = call("root-locus", disc, "--parameter", "w", "--span", "0,1")
+    assert unknown.code == 2
+    assert "there is no parameter 'w'" in unknown.err

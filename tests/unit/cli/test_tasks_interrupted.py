@@ -67,6 +67,10 @@ TASKS = {
         *("column.toml", "--values", "m=1", "--q0", "[0.1]"),
         *("--t", "30000", "--blocks", "30000"),
     ),
+    "root-locus": (
+        "column.toml",
+        *("--parameter", "m", "--span", "[0.5, 0.6]", "--count", "99999"),
+    ),
 }
 """Tasks that take minutes."""
 

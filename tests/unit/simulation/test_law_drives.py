@@ -520,8 +520,8 @@ def test_stores_hold_laws(tmp_path: Path) -> None:
     assert again.mechanism is not None
     assert again.mechanism.actuators == mechanism.actuators
     state: dict[str, Any] = {"q": [1, 2, 3], "qd": [3, 2, 1], "x": [1, 2, 3, 4, 5], "u": [6, 7, 8]}
-    found = [m.evaluate(**state)["complete_model"] for m in (model, again)]
-    assert np.array_equal(*found)
+    first, second = (m.evaluate(**state)["complete_model"] for m in (model, again))
+    assert np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("angle", [2.0, 30.0])

@@ -31,6 +31,7 @@ from chainform.analysis.linear.implicit_equations import (
     declared,
     implicit_equations,
 )
+from chainform.analysis.results.displacement import displaced
 from chainform.errors import DeriveError
 from chainform.formulations import (
     ConstraintRow,
@@ -40,7 +41,7 @@ from chainform.formulations import (
     with_derivatives,
 )
 from chainform.graph import BatchPlan, Builder, Graph, Scalar, include
-from chainform.mechanism import GROUND, Attachment, JointKind, Mechanism
+from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.pipeline import derive
 from chainform.simulation import Barrier, Barriers, GapContext, PointContact
 from chainform.spatial import apply, cross, subtract
@@ -259,45 +260,6 @@ class StaticEquations:
 
 def _finite(array: Array) -> Array:
     return np.nan_to_num(array, nan=0.0, posinf=0.0, neginf=0.0)
-
-
-def displaced(mechanism: Mechanism, q: Array, steps: Array) -> Array:
-    """Return coordinates (m, nq) after steps (m, nv) along the rates; quaternions turn."""
-    moved = q.copy()
-    if not mechanism.quaternions:
-        return moved + steps
-    for segment in mechanism.segments:
-        first, rate, kind = segment.coordinate, segment.rate, segment.joint.kind
-        if first is None or rate is None:
-            continue
-        if not kind.has_quaternion:
-            moved[:, first] = q[:, first] + steps[:, rate]
-            continue
-        end = first + kind.coordinates
-        turn = q[:, end - 4 : end]
-        if kind is JointKind.FREE:
-            moved[:, first : first + 3] += _turned(turn, steps[:, rate : rate + 3])
-            rate += 3
-        moved[:, end - 4 : end] = _after(turn, steps[:, rate : rate + 3])
-    return moved
-
-
-def _turned(quaternions: Array, vectors: Array) -> Array:
-    """Return vectors turned by quaternions (x y z w)."""
-    u, s = quaternions[:, :3], quaternions[:, 3:]
-    across = np.cross(u, vectors)
-    return vectors + 2 * (s * across + np.cross(u, across))
-
-
-def _after(quaternions: Array, turns: Array) -> Array:
-    """Return quaternions after turns (rotation vectors in body axes), of length 1."""
-    angle = np.linalg.norm(turns, axis=1, keepdims=True)
-    w = turns * np.sinc(angle / (2 * np.pi)) / 2
-    u, s, c = quaternions[:, :3], quaternions[:, 3:], np.cos(angle / 2)
-    product = np.concatenate(
-        [s * w + c * u + np.cross(u, w), s * c - np.sum(u * w, axis=1, keepdims=True)], axis=1
-    )
-    return product / np.linalg.norm(product, axis=1, keepdims=True)
 
 
 # --- construction -----------------------------------------------------------------------------

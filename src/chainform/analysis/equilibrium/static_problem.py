@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -121,7 +121,8 @@ def static_problem(
     t = argument("time", given.get("time", 0.0)).number()
     signal = None if parameter is None else _signal(mechanism, parameter)
     if parameter is not None and signal is None:
-        mechanism = _with_parameter(mechanism, parameter, given, span)
+        laws = (given.get("forces"),)
+        mechanism = with_parameter(mechanism, parameter, laws, given.get("values"), span)
     else:
         mechanism = parameters_of(mechanism, given.get("values")).mechanism
     mechanism = _with_forces(mechanism, given.get("forces"))
@@ -213,14 +214,17 @@ def _has_quaternion(mechanism: Mechanism, rate: int) -> bool:
 # --- the parameter ----------------------------------------------------------------------------
 
 
-def _with_parameter(
-    mechanism: Mechanism, name: str, options: Mapping[str, Any], span: tuple[float, float]
+def with_parameter(
+    mechanism: Mechanism, name: str, laws: Sequence[Any], given: Any, span: tuple[float, float]
 ) -> Mechanism:
-    """Return the mechanism with a parameter at the first value of its span; both are checked."""
+    """Return the mechanism with a parameter at the first value of its span; both are checked.
+
+    One that the mechanism does not have must stand in the laws. `given` are values of others.
+    """
     declared = [parameter.name for parameter in mechanism.parameters]
     automatic = automatic_parameters(mechanism)
     if name not in declared and name not in automatic:
-        if not _is_in_laws(name, options.get("forces")):
+        if not _is_in_laws(name, list(laws)):
             known = [*declared, *automatic, *mechanism.signals]
             remedy = near(name, known) + (
                 'name a parameter, a signal, or a factor in a law: forces={"crank": '
@@ -230,7 +234,7 @@ def _with_parameter(
         value = cast("Fraction", number_of(span[0]))
         added = (*mechanism.parameters, Parameter(name, value))
         mechanism = replace(mechanism, parameters=added, source=None)
-    values = argument("values", options.get("values") or {}).table().value
+    values = argument("values", given or {}).table().value
     if name in values:
         raise argument("values", name).error(
             f"{name} is the parameter of the path, and is given a value",
@@ -241,7 +245,7 @@ def _with_parameter(
 
 
 def _is_in_laws(name: str, laws: Any) -> bool:
-    """Whether a name stands in a law of forces."""
+    """Whether a name stands in laws."""
     if isinstance(laws, str):
         return re.search(rf"\b{re.escape(name)}\b", laws) is not None
     if isinstance(laws, Mapping):

@@ -4,7 +4,7 @@ symbol   meaning
 ID       inverse dynamics of the open mechanism, without drives
 I, m     inertia of an actuator felt at its joint, and its effort while the joint stands still
 J, s     rows of loops, of constraints, then of joints whose signal prescribes qdd; multipliers
-x        states of actuators besides q and qd
+x        states of actuators besides q and qd, then states of controllers
 f        rates of loops and constraints: what must stay zero
 
     balance    ID(q, qd, qdd, t) + I qdd - m - tau - J^T s = 0
@@ -22,19 +22,20 @@ so that rows may depend on others, and M may be singular in directions that J ho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.linear.acting_laws import ActingLaws
 from chainform.analysis.motions.constraint_values import ClosureRows
 from chainform.errors import RunError
 from chainform.formulations import MotionEquations, entry_of, with_derivatives
 from chainform.graph import CALLS, BatchPlan, Block, Builder, Graph, Scalar, include
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
-from chainform.simulation import EquationBuilder, Mobility, mobility, rest_names
+from chainform.simulation import EquationBuilder, Mobility, law_inputs, mobility, rest_names
 
 Array = NDArray[np.float64]
 Point = Mapping[str, Array]
@@ -59,6 +60,7 @@ class ImplicitEquations:
     """The equations of one mechanism as a graph; `parts` says where each begins and ends.
 
     The first `held` rows belong to loops and constraints, of which `holonomic` bind positions.
+    `value` is that of the parameter which has none in the graph.
     """
 
     mechanism: Mechanism
@@ -69,6 +71,11 @@ class ImplicitEquations:
     holonomic: NDArray[np.bool_]
     prescribing: tuple[str, ...]
     """Actuators whose signal prescribes an acceleration; their rows stand last."""
+    control_states: tuple[str, ...] = ()
+    """States of controllers, which stand last in x."""
+    gives_signals: bool = False
+    """Whether laws or controllers give signals of actuators, next to u."""
+    value: float = np.nan
 
     @property
     def held(self) -> int:
@@ -81,13 +88,25 @@ class ImplicitEquations:
         return tuple(group for group, size in self.sizes.items() if size and group != "t")
 
     @cached_property
-    def _derivatives(self) -> Graph:
-        texts = [_in_direction("equations", group) for group in self.groups]
-        return with_derivatives(self.graph, texts, self.mechanism)
+    def _derivatives(self) -> dict[str, OutputPlan]:
+        texts = {group: _in_direction("equations", group) for group in self.groups}
+        graph = with_derivatives(self.graph, list(texts.values()), self.mechanism)
+        return {group: OutputPlan(graph, graph.block(text)) for group, text in texts.items()}
+
+    @cached_property
+    def _values(self) -> OutputPlan:
+        return OutputPlan(self.graph, self.graph.block("equations"))
+
+    def with_value(self, mechanism: Mechanism, value: float) -> ImplicitEquations:
+        """Return the equations with a value of their parameter, which the mechanism has as well."""
+        other = replace(self, mechanism=mechanism, value=value)
+        # What is made of the graph alone serves for all values.
+        other.__dict__.update(_derivatives=self._derivatives, _values=self._values)
+        return other
 
     def values(self, point: Point) -> dict[str, Array]:
         """Return the parts of the equations at a point."""
-        found = values_at(self.graph, self.graph.block("equations"), point)[:, 0]
+        found = self._values(point, value=self.value)[:, 0]
         return {name: found[part] for name, part in self.parts.items()}
 
     def derivatives(
@@ -99,8 +118,7 @@ class ImplicitEquations:
             count = self.mechanism.nv if group == "q" else self.sizes[group]
             whole = np.zeros((self.parts["drives"].stop, count))
             if group in self.groups:
-                block = self._derivatives.block(_in_direction("equations", group))
-                whole = values_at(self._derivatives, block, point, np.eye(count))
+                whole = self._derivatives[group](point, np.eye(count), self.value)
             result |= {(name, group): whole[part] for name, part in self.parts.items()}
         return result
 
@@ -112,7 +130,7 @@ class ImplicitEquations:
             return []
         arguments = tuple(int(graph.argument[v]) for v in calls)
         block = Block("arguments", (len(calls),), arguments, tuple(map(str, arguments)))
-        numbers = values_at(graph, block, point)[:, 0]
+        numbers = OutputPlan(graph, block)(point, value=self.value)[:, 0]
         found: list[tuple[str, tuple[str, ...]]] = []
         for call, argument, number in zip(calls, arguments, numbers, strict=True):
             if not abs(number) <= SEAM:
@@ -123,23 +141,36 @@ class ImplicitEquations:
         return list(dict.fromkeys(found))
 
 
-def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> ImplicitEquations:
-    """Return the equations of a mechanism; `wrenches` are frames on which forces act."""
+def implicit_equations(
+    mechanism: Mechanism, wrenches: Sequence[str] = (), laws: ActingLaws | None = None
+) -> ImplicitEquations:
+    """Return the equations of a mechanism; `wrenches` are frames on which forces act.
+
+    What `laws` give is added to tau and u, which remain inputs.
+    """
+    laws = ActingLaws() if laws is None else laws
     model = derive(mechanism, ["inverse_dynamics"], wrenches=wrenches)
     equations = EquationBuilder(mechanism, model)
     builder, nv = equations.builder, mechanism.nv
     sizes = {"q": mechanism.nq, "qd": nv, "qdd": nv, "tau": nv, "t": 1}
-    sizes |= {"x": len(rest_names(mechanism)), "u": len(mechanism.actuators)}
+    rest = len(rest_names(mechanism))
+    given = law_inputs(equations, laws.efforts, list(laws.controllers.values()))
+    control = laws.state_names(given.owners)
+    sizes |= {"x": rest + len(control), "u": len(mechanism.actuators)}
     sizes |= {"force": len(mechanism.unknowns), "wrench": 6 * len(model.wrenches)}
     for group, size in sizes.items():
         _declare_inputs(builder, mechanism, group, size)
-    tau = [entry_of(builder, "tau", k) for k in range(nv)]
-    own = MotionEquations(builder, mechanism, tau, range(sizes["x"]))
+    tau, signals = (
+        [builder.keep(entry_of(builder, group, k) + value) for k, value in enumerate(values)]
+        for group, values in (("tau", given.tau), ("u", given.u))
+    )
+    own = MotionEquations(builder, mechanism, tau, range(rest), signals)
     sizes["sigma"] = len(own.rows)
     _declare_inputs(builder, mechanism, "sigma", sizes["sigma"])
     lists = own.parts()
     del lists["states"]
     efforts = lists.pop("efforts")
+    lists["x"] += equations.extra[rest:]
     lists = {"balance": _balance(builder, model.graph, efforts), **lists}
     parts = declared(builder, lists)
     holonomic = np.array([row.value is not row.rate for row in own.held], dtype=np.bool_)
@@ -151,6 +182,8 @@ def implicit_equations(mechanism: Mechanism, wrenches: Sequence[str] = ()) -> Im
         sizes,
         holonomic,
         tuple(own.prescribed.values()),
+        control,
+        laws.give_signals,
     )
 
 
@@ -192,23 +225,34 @@ def _in_direction(output: str, group: str) -> str:
     return f"product(derivative({output},{group}),direction)"
 
 
-def values_at(graph: Graph, block: Block, point: Point, directions: Array | None = None) -> Array:
-    """Return the entries of an output at a point, (entries, 1), or a column for each direction."""
-    wanted, places = np.unique(np.asarray(block.variables, np.int32), return_inverse=True)
-    plan = BatchPlan(graph, wanted)
-    count = 1 if directions is None else len(directions)
-    numbers: dict[int, Array | float] = {}
-    for v in plan.inputs:
-        item = graph.inputs[v]
-        if item.group == "direction" and directions is not None:
-            numbers[v] = np.ascontiguousarray(directions[:, item.index])
-        elif item.group == "parameter":
-            numbers[v] = np.nan if item.default is None else float(item.default)
-        else:
-            numbers[v] = float(point[item.group][item.index])
-    # What has no finite value is refused by the caller.
-    with np.errstate(all="ignore"):
-        return plan.run(numbers, count)[places]
+class OutputPlan:
+    """The order of work for the entries of one output of a graph."""
+
+    def __init__(self, graph: Graph, block: Block) -> None:
+        wanted = np.asarray(block.variables, np.int32)
+        places, self.places = np.unique(wanted, return_inverse=True)
+        self.graph, self.plan = graph, BatchPlan(graph, places)
+
+    def __call__(
+        self, point: Point, directions: Array | None = None, value: float = np.nan
+    ) -> Array:
+        """Return the entries at a point, (entries, 1), or a column for each direction.
+
+        `value` is that of a parameter which has none.
+        """
+        count = 1 if directions is None else len(directions)
+        numbers: dict[int, Array | float] = {}
+        for v in self.plan.inputs:
+            item = self.graph.inputs[v]
+            if item.group == "direction" and directions is not None:
+                numbers[v] = np.ascontiguousarray(directions[:, item.index])
+            elif item.group == "parameter":
+                numbers[v] = value if item.default is None else float(item.default)
+            else:
+                numbers[v] = float(point[item.group][item.index])
+        # What has no finite value is refused by the caller.
+        with np.errstate(all="ignore"):
+            return self.plan.run(numbers, count)[self.places]
 
 
 # --- solution ---------------------------------------------------------------------------------

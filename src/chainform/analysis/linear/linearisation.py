@@ -1,26 +1,12 @@
 """Linear equations of small motions about a state: z' = A z + B w, y = C z + D w.
 
-symbol   meaning
-z        displacements of independent coordinates, changes of independent rates, states of actuators
-w, y     changes of inputs and outputs
-xi       displacements of all coordinates along the rates; where no joint has a quaternion, of q
-J, f     rows of loops and constraints, and their rates, which stay zero; J_h those of positions
-
-Positions stay on the loops and holonomic constraints, rates on all of them:
-
-    J_h xi = 0,    J dqd = - (df/dq) xi
-
-Accelerations and multipliers follow from the exact derivatives of the equations of motion
-(implicit_equations.py). A joint with a quaternion turns while it is displaced: with its velocities
-v and w in its own axes, xi_v' = dv - w x xi_v - v x xi_w and xi_w' = dw - w x xi_w.
+How they follow from the equations of motion is in small_motion.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from os import PathLike
 from typing import Any, Unpack
@@ -28,38 +14,21 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import (
-    ImplicitEquations,
-    implicit_equations,
-    no_value,
-    settle_accelerations,
-)
-from chainform.analysis.linear.independent_coordinates import independent_coordinates
-from chainform.analysis.linear.linear_variables import (
-    Changes,
-    LinearOutputs,
-    LinearRows,
-    StateOptions,
-    chosen_inputs,
-    displacement_names,
-    operating_point,
-    rate_names,
-)
+from chainform.analysis.linear.acting_laws import ActingLaws, acting_laws
+from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
+from chainform.analysis.linear.linear_variables import StateOptions, operating_point
+from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.display import Displayed
 from chainform.errors import RunError
-from chainform.formulations import coordinate_of
 from chainform.given import argument, counted
-from chainform.mechanism import JointKind, Mechanism, float_of, known_values
+from chainform.mechanism import Mechanism
 from chainform.pipeline import names_in
 from chainform.readers import read
 from chainform.runtime import Key, LruCache
-from chainform.simulation import parameters_of, rest_names, whole_states
+from chainform.simulation import parameters_of
 
 Array = NDArray[np.float64]
 EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
-ROUNDING = 1e-13
-AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero."""
 MOST_NAMES = 4
 
 
@@ -131,7 +100,7 @@ def _short(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def linearise(
+def linearise(  # noqa: PLR0913, a front door
     mechanism: Mechanism | str | PathLike[str],
     state: Mapping[str, Any] | None = None,
     *,
@@ -140,6 +109,9 @@ def linearise(
     independent: Sequence[str] | None = None,
     wrenches: Sequence[str] = (),
     values: Mapping[str, Any] | None = None,
+    forces: Mapping[str, Any] | None = None,
+    signals: Mapping[str, Any] | None = None,
+    controllers: Mapping[str, Any] | None = None,
     **parts: Unpack[StateOptions],
 ) -> Linearisation:
     """Return the linear equations of small motions about a state.
@@ -153,15 +125,18 @@ def linearise(
     frames in `wrenches`. `independent` names coordinates that shall be independent where loops or
     constraints bind some. `values` are those of parameters.
 
+    `forces`, `signals` and `controllers` are laws as in `simulate`: tau and u come on top of them,
+    loops are closed through controllers, and the integral of a `pid` is a state, integral(NAME).
+
     The state must fit loops and constraints. It need not be an equilibrium: then the equations are
     those of small deviations from the motion through it, at this instant.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     moving = parameters_of(source, values).mechanism
-    frames = names_in("wrenches", wrenches)
-    key = Key((moving.name, moving.nv, frames), (moving,))
-    equations = EQUATIONS.get(key, lambda: implicit_equations(moving, frames))
-    motion = _SmallMotion(equations, _whole_state(state, parts), inputs, independent)
+    laws = acting_laws(moving, forces, signals, controllers)
+    equations = equations_of(moving, names_in("wrenches", wrenches), laws)
+    point = operating_point(equations, whole_state(state, parts))
+    motion = SmallMotion(equations, point, inputs, independent)
     wanted, n = motion.outputs(outputs), len(motion.states)
     return Linearisation(
         moving,
@@ -181,219 +156,22 @@ def linearise(
     )
 
 
-def _whole_state(state: object, parts: Mapping[str, Any]) -> dict[str, Any]:
+def equations_of(
+    mechanism: Mechanism, frames: tuple[str, ...] = (), laws: ActingLaws | None = None
+) -> ImplicitEquations:
+    """Return the equations of a mechanism; those of recent ones are in a cache."""
+    laws = ActingLaws() if laws is None else laws
+    try:
+        key = Key((mechanism.name, mechanism.nv, frames, laws.key), (mechanism,))
+    except TypeError:
+        return implicit_equations(mechanism, frames, laws)
+    return EQUATIONS.get(key, lambda: implicit_equations(mechanism, frames, laws))
+
+
+def whole_state(state: object, parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return a state that is given as a table, by its parts, or both."""
     given = argument("state", {} if state is None else state)
     table = given.table(StateOptions.__annotations__, 'write {"q": [...], "qd": [...]}').value
     for name in table.keys() & parts.keys():
         raise given.error(f"{name} is given twice", "give it in the table or as an argument")
     return {**table, **parts}
-
-
-class _SmallMotion:
-    """Deviations from the state of a mechanism: what changes with z and w, and how."""
-
-    def __init__(
-        self,
-        equations: ImplicitEquations,
-        state: Mapping[str, Any],
-        inputs: Sequence[str] | None,
-        independent: Sequence[str] | None,
-    ) -> None:
-        self.equations = equations
-        self.mechanism = equations.mechanism
-        self.inputs = chosen_inputs(equations, inputs)
-        self.point = operating_point(equations, state)
-        self.accelerations = settle_accelerations(equations, self.point)
-        self.d = equations.derivatives(self.point)
-        if not all(np.isfinite(array).all() for array in self.d.values()):
-            raise no_value(self.mechanism, "derivatives")
-        self.independent = independent_coordinates(
-            self.mechanism,
-            self.point["q"],
-            self.d["rows", "qdd"][: equations.held],
-            equations.holonomic,
-            t=float(self.point["t"][0]),
-            independent=independent,
-        )
-        shifts, rates = displacement_names(self.mechanism), rate_names(self.mechanism)
-        self.states = (
-            *(shifts[k] for k in self.independent.places),
-            *(rates[k] for k in self.independent.rate_places),
-            *rest_names(self.mechanism),
-        )
-        self.changes = self.all_changes()
-
-    # --- changes with z and w -----------------------------------------------------------
-
-    def all_changes(self) -> Changes:
-        """Return how all inputs of the equations change, a column for each entry of z and w."""
-        chosen, d = self.independent, self.d
-        np_, nv_, n = len(chosen.places), len(chosen.rate_places), len(self.states)
-        width = n + len(self.inputs)
-        sizes = {**self.equations.sizes, "q": self.mechanism.nv}
-        changes = {group: np.zeros((size, width)) for group, size in sizes.items()}
-        changes["q"][:, :np_] = chosen.T_q
-        changes["qd"][:, :np_] = chosen.following(-d["rates", "q"] @ chosen.T_q)
-        changes["qd"][:, np_ : np_ + nv_] = chosen.T_v
-        changes["x"][:, np_ + nv_ : n] = np.eye(sizes["x"])
-        for column, (group, place, _) in enumerate(self.inputs, start=n):
-            changes[group][place, column] = 1.0
-        # With qdd and sigma at zero, these are the right sides of the equations for both.
-        right = (-self._change("balance", changes), -self._change("rows", changes))
-        changes["qdd"], changes["sigma"] = self.accelerations.solve(*right)
-        return changes
-
-    def _change(self, part: str, changes: Changes) -> Array:
-        """Return how a part of the equations changes."""
-        return sum(
-            (self.d[part, group] @ change for group, change in changes.items()), np.zeros(())
-        )
-
-    @cached_property
-    def rates(self) -> Array:
-        """A and B next to each other."""
-        chosen, changes = self.independent, self.changes
-        shifts = changes["qd"] - self._turning() @ changes["q"]
-        return np.concatenate(
-            [
-                shifts[list(chosen.places)],
-                changes["qdd"][list(chosen.rate_places)],
-                self._change("x", changes),
-            ]
-        )
-
-    def _turning(self) -> Array:
-        """Return the matrix with xi' = dqd - (matrix) xi: axes of quaternion joints turn."""
-        mechanism, qd = self.mechanism, self.point["qd"]
-        matrix = np.zeros((mechanism.nv, mechanism.nv))
-        for segment in mechanism.segments:
-            if segment.rate is None or not segment.joint.kind.has_quaternion:
-                continue
-            free, first = segment.joint.kind is JointKind.FREE, segment.rate
-            turn = slice(first + 3 * free, first + 3 * free + 3)
-            matrix[turn, turn] = _cross(qd[turn])
-            if free:
-                move = slice(first, first + 3)
-                matrix[move, move] = _cross(qd[turn])
-                matrix[move, turn] = _cross(qd[move])
-        return matrix
-
-    # --- the state itself ---------------------------------------------------------------
-
-    @cached_property
-    def left(self) -> dict[str, Array]:
-        """The parts of the equations at the state."""
-        return self.equations.values(self.point)
-
-    @property
-    def drift(self) -> Array:
-        """z' at the state."""
-        chosen, point = self.independent, self.point
-        return np.concatenate(
-            [
-                point["qd"][list(chosen.places)],
-                point["qdd"][list(chosen.rate_places)],
-                self.left["x"],
-            ]
-        )
-
-    @property
-    def tolerance(self) -> float:
-        """What rounding may leave of a drift that is zero."""
-        terms = [np.abs(self.left["drives"]), np.abs(self._reactions)]
-        inertia = np.linalg.eigvalsh(self.accelerations.inertia)
-        force = max((float(np.max(each, initial=0.0)) for each in terms), default=0.0)
-        weakest = float(np.min(np.abs(inertia), initial=np.inf))
-        flow = sum(
-            (np.abs(self.d["x", g]) @ np.abs(self.point[g]) for g in ("x", "u", "qd", "sigma")),
-            np.zeros(()),
-        )
-        return AT_REST + ROUNDING * (force / weakest + float(np.max(flow, initial=0.0)))
-
-    @property
-    def _reactions(self) -> Array:
-        return self.d["rows", "qdd"].T @ self.point["sigma"]
-
-    @property
-    def whole_point(self) -> dict[str, Array]:
-        """The state as a user has it: x of all states of actuators."""
-        point = self.point
-        x = whole_states(self.mechanism, point["q"], point["qd"], point["x"])
-        return {**point, "x": x, "drives": self.left["drives"]}
-
-    def outputs(self, texts: Sequence[str] | None) -> LinearRows:
-        """Return the rows of outputs; by default the states."""
-        points = [self.for_outputs()]
-        shared = self.accelerations.shared
-        if shared.size:
-            # Other multipliers do as well: what depends on the choice is not determined.
-            own = self.point["sigma"]
-            other = copy(self)
-            size = 1.0 + float(np.max(np.abs(own)))
-            other.point = {**self.point, "sigma": own + size * shared.sum(axis=1)}
-            other.d = self.equations.derivatives(other.point)
-            other.changes = other.all_changes()
-            points.append(other.for_outputs())
-        outputs = LinearOutputs(self.equations, points)
-        return outputs.of(self.states if texts is None else texts)
-
-    def for_outputs(self) -> tuple[Changes, Changes]:
-        """Return the point and the changes as outputs take them: x of all states, and drives."""
-        x, drives = self._whole_changes(), self._change("drives", self.changes)
-        return self.whole_point, {**self.changes, "x": x, "drives": drives}
-
-    def _whole_changes(self) -> Array:
-        """Return how all states of actuators change, those too that are q and qd."""
-        mechanism, changes = self.mechanism, self.changes
-        q = np.zeros((mechanism.nq, changes["q"].shape[1]))
-        for actuator in mechanism.actuators:
-            q[coordinate_of(mechanism, actuator.rate)] = changes["q"][actuator.rate]
-        # They are linear in q, qd and the rest.
-        return whole_states(mechanism, q.T, changes["qd"].T, changes["x"].T).T
-
-    def notes(self) -> tuple[str, ...]:
-        """Return what one should know of the result."""
-        notes = list(self.independent.notes)
-        notes += [self._seam(*seam) for seam in self.equations.seams(self.point)]
-        if self._depends_on_time():
-            notes.append(
-                f"the equations depend on time: they hold at t = {self.point['t'][0]:.6g} s"
-            )
-        notes += [
-            f"{name} is beyond its limit, so that it has no effect here"
-            for group, place, name in self.inputs
-            if group == "u" and self._is_limited(place)
-        ]
-        return tuple(notes)
-
-    def _seam(self, function: str, inputs: tuple[str, ...]) -> str:
-        """Return how the derivative of a function was taken that has none at the state."""
-        if set(inputs) == {"t"}:
-            return f"a law of time changes at t = {self.point['t'][0]:.6g} s: it has its mean there"
-        mechanism = self.mechanism
-        words = {f"qd{k + 1}": name for k, name in enumerate(rate_names(mechanism))}
-        words |= {f"q{k + 1}": name for k, name in enumerate(mechanism.coordinates)}
-        words |= {f"u{k + 1}": name for k, name in enumerate(mechanism.signals)}
-        what = f"{function} of {', '.join(words.get(name, name) for name in inputs)}"
-        if function == "sign":
-            return (
-                f"{what} jumps here: its derivative was taken as 0, so that the jump, such as that "
-                "of Coulomb friction at rest, is not in A"
-            )
-        return f"{what} has a kink here: its derivative was taken as 0, the mean of both sides"
-
-    def _is_limited(self, place: int) -> bool:
-        limit, known = self.mechanism.actuators[place].limit, known_values(self.mechanism)
-        return limit is not None and abs(self.point["u"][place]) > float_of(limit, known)
-
-    def _depends_on_time(self) -> bool:
-        graph = self.equations.graph
-        cone = graph.cone(graph.output_variables(["equations"]))
-        return any(cone[v] and item.group == "t" for v, item in graph.inputs.items())
-
-
-def _cross(w: Array) -> Array:
-    """Return the matrix of w x."""
-    x, y, z = w
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -14,11 +14,13 @@ from chainform.formulations import ConstraintLaws, rows_of, turn_cosines
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Loop, Mechanism
 from chainform.model import evaluate_states
+from chainform.runtime import Key, LruCache
 
 Array = NDArray[np.float64]
 
 CONSISTENT = 1e-6
 """A motion fits the rows if what it leaves open is below this share of the terms."""
+GRAPHS: LruCache[Graph] = LruCache(8)
 SMALLEST = 1e-6
 """Terms below this, per unit of speed, count as so large: rounding leaves something of zero."""
 
@@ -51,7 +53,8 @@ class ClosureRows:
             *(c.name for c in constraints if c.kind != "unilateral"),
         )
         self.barriers = tuple(c.name for c in constraints if c.kind == "unilateral")
-        self.graph = _graph(mechanism)
+        key = Key((mechanism.name, mechanism.nv), (mechanism,))
+        self.graph = GRAPHS.get(key, lambda: _graph(mechanism))
 
     @property
     def count(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.equilibrium.static_equations import displaced
+from chainform.analysis.results.displacement import displaced
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.mechanism import JointKind, Mechanism
 from chainform.simulation import Run, rest_names, whole_states

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.results.mode_motion import mode_motion
 from chainform.display import Displayed
 from chainform.errors import ReadError, RunError
 from chainform.given import argument, counted
@@ -35,6 +36,8 @@ Array = NDArray[np.float64]
 SCHEMA = "chainform-result/1"
 SHOWN = 25
 """The most rows of a table that is printed."""
+AMPLITUDE = 0.2
+"""The amplitude of modes in pictures, rad or m."""
 WIDEST = 12
 """The most columns of such a table."""
 
@@ -220,13 +223,44 @@ class Result(Displayed):
         names = [what] if isinstance(what, str) else what
         return plot_arrays(self, names, file, **options)
 
-    def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
-        """Return or write a moving picture of the poses: a page (.html) or a film."""
-        return self.run.animate(file, **options)
+    def animate(
+        self,
+        file: str | PathLike[str] | None = None,
+        *,
+        mode: int | None = None,
+        amplitude: float = AMPLITUDE,
+        **options: Any,
+    ) -> Any:
+        """Return or write a moving picture of the poses: a page (.html) or a film.
 
-    def picture(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
-        """Return a picture of the mechanism in its poses, and write it to a file (.png)."""
-        return self.run.picture(file, **options)
+        Of modes it shows one, the first by default, with an amplitude in rad or m of what moves
+        most; whatever its frequency is, a cycle takes two seconds.
+        """
+        return self._shown(mode, amplitude).animate(file, **options)
+
+    def picture(
+        self,
+        file: str | PathLike[str] | None = None,
+        *,
+        mode: int | None = None,
+        amplitude: float = AMPLITUDE,
+        **options: Any,
+    ) -> Any:
+        """Return a picture of the mechanism in its poses, and write it to a file (.png).
+
+        `mode` and `amplitude` are as in `animate`.
+        """
+        return self._shown(mode, amplitude).picture(file, **options)
+
+    def _shown(self, mode: int | None, amplitude: float) -> Run:
+        """Return what pictures show: the poses, or the swing of a mode."""
+        if "shape_real" in self.arrays:
+            chosen, independent = 1 if mode is None else mode, self.facts.get("independent", ())
+            return mode_motion(self.mechanism, self.arrays, independent, chosen, amplitude)
+        if mode is not None:
+            remedy = "leave mode out, or take the result of modes"
+            raise RunError(f"{self.task} has no modes", element="mode", remedy=remedy)
+        return self.run
 
 
 def load_result(source: str | PathLike[str] | StoredRun) -> Run | Result:

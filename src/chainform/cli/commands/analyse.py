@@ -55,15 +55,25 @@ HELP = {
     "relative_to": "the frame from which motions are seen",
     "smoothing": "standard deviation of numbers without rates; 0 for exact ones",
     "driven": "joints with drives: crank,rocker",
-    "q": "poses: crank=0.4, a list, or a list of lists",
-    "wrenches": "frames on which a force and a moment are to be found",
+    "q": "poses: crank=0.4, a list; of statics also a list of lists",
+    "qd": "rates: crank=2, or a list",
+    "x": "states of actuators and controllers: 'integral(crank)=0.1'",
+    "u": "signals of actuators in the state",
+    "tau": "efforts of joints in the state",
+    "wrench": "forces and moments on the frames of --wrenches",
+    "state": 'all of it: {"q": [...], "qd": [...]}, or a file of equilibria',
+    "inputs": "what swings: crank,rocker, or amplitudes: crank=2.5",
+    "frequencies": 'Hz: 1,2,5, or {"from": 0.1, "to": 100, "count": 401}',
+    "independent": "coordinates that shall be independent",
+    "wrenches": "frames on which a force and a moment act, or are to be found",
     "without": "what is left out: friction, springs, rotors, forces",
     "algorithm": "how equations of unknown forces are made: sorting (default), differentiation",
-    "outputs": "further quantities along the motion: reactions,pose(tip)",
+    "outputs": "quantities by name: reactions,pose(tip)",
     "branches": "how many poses of each target, or all; whether paths branch",
     "limits": "false: joints may leave their limits",
     "redundancy": 'least_motion (default), middle_range, any, or held coordinates: {"elbow": 0.3}',
-    "tolerance": "how far frames may be from their targets, rad and parts of the size",
+    "tolerance": "how far frames may be from their targets, rad and parts of the size; how well "
+    "limits of stability are located, a share of the span",
     "starts": "how many starts a search has",
     "held": "coordinates that are held: names, or crank=0.4",
     "forces": "known forces by joints: crank=2*sin(t)",
@@ -71,11 +81,11 @@ HELP = {
     "stops": "true, a restitution, or a table by joints",
     "contacts": "frames that stay above the ground",
     "time": "when laws of time are taken, s",
-    "parameter": "a parameter, a signal, or a name in a law of --forces",
+    "parameter": "a parameter, a signal, or a name in a law, a gain or the state",
     "span": "from where to where: 0,60",
     "step": "the longest step along the path",
     "points": "the most points of the path",
-    "count": "how many poses are drawn",
+    "count": "how many poses are drawn, or values of the parameter",
     "ranges": 'where joints may be: {"slide": [0, 1]}',
     "values": "numbers of parameters: m=250,c=1/3",
     "q0": "a pose to begin with",
@@ -90,7 +100,7 @@ HELP = {
     "relative": "coordinates that advance by any amount: x",
     "settle": "how long a motion goes on before it counts, s",
     "blocks": "into how many parts the motion is divided",
-    "controllers": "tables by joints: pd, pid, computed_torque, state_feedback",
+    "controllers": 'by name: {"crank": {"type": "pd", "kp": 10}}; pid, computed_torque ...',
     "events": "laws by names",
     "friction": "bounds of sticking by joints",
     "rtol": "relative tolerance of the motion",
@@ -103,6 +113,9 @@ HELP = {
     "lyapunov_exponents forces": "efforts by joints: crank=2*sin(t)",
     "stability_limit of": 'what is to be stable: {"task": "periodic_motion", "period": 2}',
     "stability_limit tolerance": "how far the limit may be away",
+    "modes t": "the time of the state, s",
+    "frequency_response t": "the time of the state, s",
+    "root_locus t": "the time of the state, s",
     "seed": "of random numbers",
     "parameters": "names or patterns: m_2,g,k_*",
     "initial": "values of the start: q0.crank,qd0.crank, or q0,qd0 (default: all, or independent)",
@@ -126,30 +139,38 @@ HELP = {
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `analyse`."""
     parser.add_argument("file", metavar="TASK", help="a TOML or JSON file")
-    _add_results(parser)
+    _add_results(parser, has_modes=True)
 
 
 def add_task_options(task: str, parser: ArgumentParser) -> None:
     """Add the options of one task."""
     add_file(parser)
     group = parser.add_argument_group("arguments of the task", "each is JSON, or plain text")
-    for name in arguments_of(task):
+    for name in options_of(task):
         option = f"--{name.replace('_', '-')}"
         group.add_argument(option, dest=f"task_{name}", metavar="VALUE", help=_help(task, name))
-    _add_results(parser)
+    _add_results(parser, has_modes=task == "modes")
 
 
 def _help(task: str, name: str) -> str | None:
     return HELP.get(f"{task} {name}", HELP.get(name))
 
 
-def _add_results(parser: ArgumentParser) -> None:
-    parser.set_defaults(resume=None)
+def options_of(task: str) -> list[str]:
+    """Return the arguments of a task that are options; --force is another thing, --state has it."""
+    return [name for name in arguments_of(task) if name != "force"]
+
+
+def _add_results(parser: ArgumentParser, *, has_modes: bool) -> None:
+    parser.set_defaults(resume=None, mode=None)
     group = parser.add_argument_group("results")
     add_results(group, "the arrays")
     add_list(group, "--table", "COLUMN", "print these: tau, q.crank, 'position(pen)[1]'")
     add_list(group, "--draw", "COLUMN", "what --plot shows, the same names (default: all)")
     group.add_argument("--over", metavar="COLUMN", help="what --plot draws it over: q.crank")
+    if has_modes:
+        words = "which mode --animate shows (default: 1)"
+        group.add_argument("--mode", metavar="NUMBER", help=words)
     parser.add_argument(
         "--save", metavar="MODEL", help="keep the result in the store, with a model"
     )
@@ -165,23 +186,25 @@ def run(args: Namespace) -> Report:
 
 def run_task(task: str, args: Namespace) -> Report:
     """Carry out one task with the options of the command line."""
-    values = {name: getattr(args, f"task_{name}") for name in arguments_of(task)}
-    given = {name: _value(name, text) for name, text in values.items() if text is not None}
+    values = {name: getattr(args, f"task_{name}") for name in options_of(task)}
+    texts = {name: text for name, text in values.items() if text is not None}
+    given = {name: _value(name, text, task) for name, text in texts.items()}
     mechanism = args.file if task in OF_MOTIONS and _is_scenario(args.file) else read_chosen(args)
-    with option_errors(values, {"t": "times"}):
+    with option_errors(values, {"t": "times"} if "times" in values else {}):
         if values.get("times", "") is None and isinstance(given.get("motion"), dict):
             _refuse_no_times(given["motion"])
         return _reported(args, Task.of({"task": task, "mechanism": mechanism, **given}))
 
 
 LAWS = ("motion", "forces", "signals", "change", "events")
+STATE = ("q", "qd", "x", "u", "tau", "force", "wrench")
 NUMBERS = (
-    *("q", "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span"),
-    "shift",
+    *(*STATE, "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span"),
+    *("shift", "frequencies", "inputs"),
 )
 NAMES = (
     *("frames", "driven", "outputs", "wrenches", "without", "held", "contacts", "stops"),
-    *("parameters", "initial", "relative", "fixed"),
+    *("parameters", "initial", "relative", "fixed", "inputs", "independent"),
 )
 """Options that take laws or numbers by name, lists of numbers, and names with commas."""
 
@@ -190,8 +213,11 @@ def _is_scenario(file: str) -> bool:
     return Path(file).is_file() and scenario_of(file) is not None
 
 
-def _value(name: str, text: str) -> Any:
-    """Return what stands behind an option: JSON, a JSON file, NAME=VALUE, a list, a text."""
+def _value(name: str, text: str, task: str = "") -> Any:
+    """Return what stands behind an option: JSON, a JSON file, NAME=VALUE, a list, a text.
+
+    A state along a parameter may have expressions of it.
+    """
     option = f"--{name.replace('_', '-')}"
     if name == "times" and not text.startswith(("[", "{")):
         return _times(text)
@@ -205,9 +231,10 @@ def _value(name: str, text: str) -> Any:
     parts = OUTSIDE_BRACKETS.split(text)
     if name == "values" or ("=" in text and name in (*LAWS, *NUMBERS)):
         pairs = parameter_values(parts, option)
-        numbers = ((key, _number(x, f"{option}, {key[:60]}")) for key, x in pairs.items())
-        return pairs if name in LAWS else dict(numbers)
-    if name in NUMBERS and (name not in NAMES or len(parts) > 1):
+        if name in LAWS or (name in STATE and task == "root_locus"):
+            return pairs
+        return {key: _number(x, f"{option}, {key[:60]}") for key, x in pairs.items()}
+    if name in NUMBERS and name not in NAMES:
         return [_number(part, option) for part in parts]
     return [part.strip() for part in parts] if name in NAMES and len(parts) > 1 else text
 
@@ -307,7 +334,7 @@ def _task_command(task: str) -> Command:
 COMMANDS = {
     "analyse": Command(
         usage="TASK.toml [--out FILE.csv] [--plot FILE.svg] [--save MODEL]",
-        description="Carry out a task of a file: kinematics, inverse problems, statics. Ctrl-C\n"
+        description="Carry out a task of a file: kinematics, statics, oscillations ... Ctrl-C\n"
         "ends it early: what is done is written to the files of --out, and the exit code is 130.\n"
         "It is 1 where no target of inverse kinematics is reached, and where no start of a design\n"
         "converged.",

@@ -49,9 +49,10 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Linearise the mechanism at the state."""
     mechanism = read_chosen(args)
-    keys = (*StateOptions.__annotations__, "values")
-    state = Given(read_json(args.at), "", name_of(args.at)).table(keys, 'write {"q": [...]}').value
-    values = state.pop("values", None)
+    acting = ("values", "forces", "signals", "controllers")
+    keys = (*StateOptions.__annotations__, *acting)
+    given = Given(read_json(args.at), "", name_of(args.at)).table(keys, 'write {"q": [...]}').value
+    state = {name: part for name, part in given.items() if name not in acting}
     # What has no finite value is refused.
     with np.errstate(all="ignore"):
         found = linearise(
@@ -61,7 +62,7 @@ def run(args: Namespace) -> Report:
             inputs=_names(args.inputs),
             independent=_names(args.independent),
             wrenches=chosen_wrenches(mechanism, args),
-            values=values,
+            **{name: given[name] for name in acting if name in given},
         )
     return Report(_document(args, found), lambda page: _show(page, found))
 
@@ -140,7 +141,8 @@ COMMAND = Command(
     "of the independent coordinates, changes of their rates and of the states of actuators. The\n"
     'state file holds {"q": [...], "qd": [...], "x": [...], "u": [...], "tau": [...],\n'
     ' "force": [...], "wrench": [...], "t": 0.0, "values": {...}}, lists or tables by names,\n'
-    "each entry as far as it is not zero.",
+    "each entry as far as it is not zero; and what acts by laws, as in a simulation: forces,\n"
+    "signals, controllers.",
     add_options=add_options,
     run=run,
 )

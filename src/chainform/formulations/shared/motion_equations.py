@@ -29,7 +29,8 @@ from chainform.mechanism import Mechanism
 class MotionEquations:
     """The equations of one mechanism, as scalars of q, qd, qdd, u, tau, sigma and x.
 
-    `places` are those of the states of actuators, besides q and qd, in x.
+    `places` are those of the states of actuators, besides q and qd, in x. `signals` are those of
+    actuators, by default the inputs u.
     """
 
     def __init__(
@@ -38,12 +39,14 @@ class MotionEquations:
         mechanism: Mechanism,
         tau: Sequence[Scalar],
         places: Sequence[int],
+        signals: Sequence[Scalar] | None = None,
     ) -> None:
         self.builder = builder
         self.mechanism = mechanism
         self.actuated = Actuated(mechanism, Kinematics(mechanism, builder), places)
-        signals = len(mechanism.actuators)
-        self.actuated.give([entry_of(builder, "u", k) for k in range(signals)])
+        if signals is None:
+            signals = [entry_of(builder, "u", k) for k in range(len(mechanism.actuators))]
+        self.actuated.give(signals)
         self.held = rows_of(builder, mechanism)
         """The rows of loops, then those of constraints."""
         self.rows = [*self.held, *self.actuated.rows()]

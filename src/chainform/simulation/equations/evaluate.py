@@ -23,8 +23,10 @@ from chainform.expressions import (
 from chainform.formulations import Kinematics, Laws
 from chainform.graph import BatchPlan, Builder, Graph
 from chainform.mechanism import Mechanism, Number, frame_coordinate_of, known_values, meaning_of
+from chainform.runtime import LruCache
 
 Array = NDArray[np.float64]
+PLANS: LruCache[tuple[Graph, BatchPlan, NDArray[np.intp]]] = LruCache(16)
 
 
 def values_along(
@@ -37,11 +39,11 @@ def values_along(
 
     `values` are those of parameters, which otherwise have the values of the graph.
     """
-    variables = graph.block(output).variables
-    wanted, places = np.unique(np.asarray(variables, dtype=np.int32), return_inverse=True)
-    plan, size = BatchPlan(graph, wanted), len(columns["t"])
+    # The graph stands in the entry, so that no other one can have its place in memory.
+    _, plan, places = PLANS.get((id(graph), output), lambda: _plan(graph, output))
+    size = len(columns["t"])
     if not size:
-        return np.zeros((0, len(variables)))
+        return np.zeros((0, len(places)))
     inputs: dict[int, Array | float] = {}
     for v in plan.inputs:
         item = graph.inputs[v]
@@ -54,6 +56,13 @@ def values_along(
     # Where a law has no value there is none, and the caller sees that.
     with np.errstate(all="ignore"):
         return np.ascontiguousarray(plan.run(inputs, size)[places].T)
+
+
+def _plan(graph: Graph, output: str) -> tuple[Graph, BatchPlan, NDArray[np.intp]]:
+    """Return the order of work for an output, and the places of its entries."""
+    variables = np.asarray(graph.block(output).variables, dtype=np.int32)
+    wanted, places = np.unique(variables, return_inverse=True)
+    return graph, BatchPlan(graph, wanted), places
 
 
 # --- laws of time -----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ theirs there, too. Results of controllers that are sampled by themselves stand i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,26 @@ from chainform.simulation.equations.evaluate import values_along
 Array = NDArray[np.float64]
 
 
-def put_inputs(
-    equations: EquationBuilder,
-    efforts: Efforts,
-    controllers: Sequence[Controller] = (),
-    *,
-    hold: bool = False,
-) -> list[Scalar]:
-    """Return tau as scalars, and give the actuators their signals."""
+@dataclass(frozen=True)
+class LawInputs:
+    """tau and u as laws and controllers give them, and the actuators whose states they use.
+
+    `owners` has the place of the controller of each state of controllers; the rates of these
+    stand last in `extra` of the equations.
+    """
+
+    tau: list[Scalar]
+    u: list[Scalar]
+    sampled: list[Scalar]
+    """What sampled controllers add to tau, then to u."""
+    actuated: Actuated | None
+    owners: tuple[int, ...]
+
+
+def law_inputs(
+    equations: EquationBuilder, efforts: Efforts, controllers: Sequence[Controller] = ()
+) -> LawInputs:
+    """Return what laws and controllers give; states of actuators and controllers are added."""
     mechanism, zero = equations.mechanism, equations.builder.number(0)
     actuators = mechanism.actuators
     actuated = None
@@ -45,15 +58,32 @@ def put_inputs(
     signals = efforts.signals or Efforts()
     tau = equations.efforts(efforts.laws)
     u = equations.efforts(signals.laws, len(actuators))
-    own = own_actuators(mechanism)
-    context, count = ControlContext(equations, actuated), len(tau)
+    own, context = own_actuators(mechanism), ControlContext(equations, actuated)
     whole, sampled = [*tau, *u], [zero] * (len(tau) + len(u))
-    for controller in controllers:
+    owners: list[int] = []
+    for number, controller in enumerate(controllers):
         into = sampled if isinstance(controller, SampledController) else whole
+        before = len(equations.extra)
         for rate, value in controller.outputs(context).items():
             place = own.get(rate, rate)
             into[place] = into[place] + value
-    laws = [equations.builder.keep(value) for value in whole]
+        owners += [number] * (len(equations.extra) - before)
+    count = len(tau)
+    return LawInputs(whole[:count], whole[count:], sampled, actuated, tuple(owners))
+
+
+def put_inputs(
+    equations: EquationBuilder,
+    efforts: Efforts,
+    controllers: Sequence[Controller] = (),
+    *,
+    hold: bool = False,
+) -> list[Scalar]:
+    """Return tau as scalars, and give the actuators their signals."""
+    made = law_inputs(equations, efforts, controllers)
+    tau, u, sampled, actuated = made.tau, made.u, made.sampled, made.actuated
+    count, zero = len(tau), equations.builder.number(0)
+    laws = [equations.builder.keep(value) for value in (*tau, *u)]
     equations.declare("laws", laws)
     given = [zero] * len(laws)
     if hold or efforts.come_from_outside:

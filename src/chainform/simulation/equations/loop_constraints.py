@@ -29,6 +29,7 @@ from chainform.mechanism import (
     numeric_loops,
     numeric_tree,
 )
+from chainform.runtime import Key, LruCache
 from chainform.simulation.equations.evaluate import values_along
 
 Array = NDArray[np.float64]
@@ -89,6 +90,9 @@ def _baumgarte(table: Given) -> Stabilise:
 # --- gaps in double precision -----------------------------------------------------------------
 
 
+LAW_GRAPHS: LruCache[Graph] = LruCache(8)
+
+
 @dataclass(frozen=True)
 class ConstraintPart:
     """Rows of the gaps that belong together, and what they are: a loop or a constraint."""
@@ -133,7 +137,11 @@ class ConstraintResiduals:
 
     @cached_property
     def _law_graph(self) -> Graph:
-        """Values, rates and derivatives of all laws."""
+        """Values, rates and derivatives of all laws; recent ones are in a cache."""
+        key = Key((self.mechanism.name, self.mechanism.nv), (self.mechanism,))
+        return LAW_GRAPHS.get(key, self._made_law_graph)
+
+    def _made_law_graph(self) -> Graph:
         builder, n = Builder(), self.mechanism.nv
         kinds = {law.name: place for place, law in enumerate((*self.laws, *self.rate_laws))}
         bilateral = [c for c in self.mechanism.constraints if c.kind != "unilateral"]

@@ -23,6 +23,8 @@ LONGEST = 2**31
 """No dimension of an array is as long."""
 LONGEST_NAME = 1000
 """The most characters of a name; those of events have names of joints in them."""
+RATES = ("qd", "tau", "qdd", "drives", "power", "shape_real", "shape_imag")
+"""Arrays with a column for each rate."""
 REMEDY = "take an undamaged copy, or compute the run anew"
 
 
@@ -134,7 +136,7 @@ def _is_shape(shape: object) -> bool:
 def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[str]:
     """Return the names of the columns of an array, row after row of its last dimensions."""
     labels = {"q": mechanism.coordinates, "u": mechanism.signals, "x": mechanism.states}
-    labels |= dict.fromkeys(("qd", "tau", "qdd", "drives", "power"), mechanism.rates)
+    labels |= dict.fromkeys(RATES, mechanism.rates)
     labels |= {"energy_balance": ("work", "losses")}
     if name in labels and tuple(shape) == (len(labels[name]),):
         return [f"{name}.{label}" for label in labels[name]]

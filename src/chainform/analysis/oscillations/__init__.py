@@ -1,0 +1,1 @@
+"""Oscillations: modes, forced oscillations, poles along a parameter."""

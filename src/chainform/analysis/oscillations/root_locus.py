@@ -1,0 +1,185 @@
+"""Poles along a parameter, and where motions gain or lose their stability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.linear.linear_variables import StateOptions
+from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.small_motion import SmallMotion
+from chainform.analysis.oscillations.eigenmodes import eigenmodes
+from chainform.analysis.oscillations.parameter_motions import ParameterMotions
+from chainform.analysis.oscillations.pole_paths import (
+    Crossing,
+    PolePoint,
+    crossings,
+    matched,
+    unstable,
+)
+from chainform.analysis.oscillations.steady_motion import ActingValues, check_steady
+from chainform.analysis.results.interruption import Progress, Watch
+from chainform.analysis.results.result import Result
+from chainform.errors import RunError
+from chainform.given import argument, counted
+from chainform.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+TURN = 2 * np.pi
+MOST = 100_000
+KINDS = ("point", "divergence", "oscillation")
+UNITS = {"pole_real": "1/s", "pole_imag": "1/s", "growth": "1/s"}
+
+
+def root_locus(  # noqa: PLR0913, a front door
+    mechanism: Mechanism | str | PathLike[str],
+    parameter: str,
+    span: tuple[float, float],
+    *,
+    count: int = 101,
+    tolerance: float = 1e-10,
+    state: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    forces: Mapping[str, Any] | None = None,
+    signals: Mapping[str, Any] | None = None,
+    controllers: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    **parts: Unpack[StateOptions],
+) -> Result:
+    """Return the poles of small motions along a parameter, and where stability changes.
+
+    `parameter` is one of the mechanism, or a name in laws, gains of controllers or entries of the
+    state: qd={"spin": "n"}. At each of `count` values, evenly from the first of `span` to the
+    second, the equilibrium or the steady motion near the one before is found; `state`, or its
+    parts, is where the first is looked for. All else is as for `modes`.
+
+    Arrays have a row for each value, and for each crossing of the imaginary axis, which is located
+    to `tolerance`, a share of the span: parameter, pole_real and pole_imag (1/s), each pole in one
+    column, unstable (how many grow), growth (1/s, the largest real part), kind (0, or at a crossing
+    1 divergence, 2 oscillation), q, and qd where something moves. `facts` has the crossings:
+    parameter, kind, angular frequency (rad/s), direction (1 where stability is lost as the
+    parameter goes on, -1 where it is gained).
+    """
+    name = argument("parameter", parameter).text()
+    first, last = (end.number() for end in argument("span", span).entries(2, "write [0, 1]"))
+    if first == last:
+        raise argument("span", 0).error("the span is empty", "give two values: span=[0, 1]")
+    number = argument("count", count).whole(2, MOST)
+    share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
+    acting = ActingValues(values, forces, signals, controllers)
+    motions = ParameterMotions(mechanism, name, (first, last), acting, whole_state(state, parts))
+    locus = _Locus(motions, share * abs(last - first))
+    watch = Watch(progress)
+    with watch.counting(number):
+        for k, value in enumerate(np.linspace(first, last, number)):
+            locus.go_on(float(value))
+            watch.tell(k + 1)
+    del locus.points[locus.ends[watch.done - 1] :]
+    for point in (locus.points[0], locus.points[len(locus.points) // 2], locus.points[-1]):
+        check_steady(locus.motions_at[point.value])
+    return watch.finished(locus.result(watch.lines))
+
+
+class _Locus:
+    """Poles from value to value."""
+
+    def __init__(self, motions: ParameterMotions, tolerance: float) -> None:
+        self.motions, self.tolerance = motions, tolerance
+        self.points: list[PolePoint] = []
+        self.ends: list[int] = []
+        """How many points there are up to each value."""
+        self.found: list[Crossing] = []
+        self.motions_at: dict[float, SmallMotion] = {}
+
+    def at(self, value: float, near: float | None = None) -> PolePoint:
+        """Return the poles with a value of the parameter."""
+        before = None if near is None else self.motions_at[near]
+        motion = self.motions.at(value, before)
+        self.motions_at[value] = motion
+        return PolePoint(value, eigenmodes(motion).poles)
+
+    def go_on(self, value: float) -> None:
+        """Add the poles with the next value, and the crossings before it."""
+        if not self.points:
+            self.points.append(self.at(value))
+            self.ends.append(1)
+            return
+        last = self.points[-1]
+        point = self.at(value, last.value)
+        if len(point.poles) != len(last.poles):
+            raise RunError(
+                f"at {self.motions.name} = {value:.6g} there are {len(point.poles)} poles, and "
+                f"{len(last.poles)} before",
+                file=self.motions.mechanism.file,
+                element="span",
+                remedy="take a span without singular positions",
+            )
+
+        def evaluate(value: float) -> PolePoint:
+            return self.at(value, last.value)
+
+        for crossing in crossings(last, point, evaluate, self.tolerance):
+            self.found.append(crossing)
+            self._add(crossing.point)
+        self._add(point)
+        self.ends.append(len(self.points))
+
+    def _add(self, point: PolePoint) -> None:
+        self.points.append(matched(self.points[-2:], point))
+
+    # --- the result ---------------------------------------------------------------------
+
+    def result(self, lines: Sequence[str]) -> Result:
+        """Return what was found."""
+        values = {point.value for point in self.points}
+        motions = [self.motions_at[point.value] for point in self.points]
+        poles = np.array([point.poles for point in self.points])
+        self.found = [c for c in self.found if c.point.value in values]
+        places = {crossing.point.value: crossing.kind for crossing in self.found}
+        arrays = {
+            "parameter": np.array([point.value for point in self.points]),
+            "pole_real": np.ascontiguousarray(poles.real),
+            "pole_imag": np.ascontiguousarray(poles.imag),
+            "unstable": np.array([float(np.sum(unstable(p.poles))) for p in self.points]),
+            "growth": np.max(poles.real, axis=1),
+            "kind": np.array([float(places.get(p.value, 0)) for p in self.points]),
+            "q": np.array([motion.point["q"] for motion in motions]),
+        }
+        qd = np.array([motion.point["qd"] for motion in motions])
+        if np.any(qd):
+            arrays["qd"] = qd
+        name = self.motions.name
+        facts = {
+            "parameter": name,
+            "crossings": [
+                [c.point.value, KINDS[c.kind], c.frequency, c.direction] for c in self.found
+            ],
+        }
+        report = (*self._report(arrays), *lines, *motions[-1].notes())
+        mechanism = self.motions.mechanism
+        return Result("root_locus", mechanism, "parameter", arrays, report, facts, UNITS)
+
+    def _report(self, arrays: Mapping[str, Array]) -> list[str]:
+        name, values = self.motions.name, arrays["parameter"]
+        poles = counted(arrays["pole_real"].shape[1], "pole")
+        lines = [f"{poles} from {name} = {values[0]:.6g} to {values[-1]:.6g}"]
+        for crossing in self.found:
+            change = "lost" if crossing.direction > 0 else "gained"
+            hertz = f", {crossing.frequency:.6g} rad/s ({crossing.frequency / TURN:.6g} Hz)"
+            how = hertz if crossing.kind == KINDS.index("oscillation") else ""
+            about = "" if crossing.is_located else "about "
+            lines.append(
+                f"stability of {counted(crossing.count, 'pole')} is {change} at {about}{name} = "
+                f"{crossing.point.value:.10g}: {KINDS[crossing.kind]}{how}"
+            )
+        number = arrays["unstable"]
+        if not self.found:
+            lines.append("all poles stay on their side of the imaginary axis")
+        for end, where in ((number[0], "first"), (number[-1], "last")):
+            what = "none grows" if not end else f"{int(end)} grow" if end > 1 else "1 grows"
+            lines.append(f"at the {where} value {what}")
+        return lines

@@ -1,0 +1,346 @@
+"""Modes of oscillation: against closed forms, published eigenvalues, laws; pictures; refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.analysis import Result
+from chainform.simulation import assemble
+from published.cases.bicycle import FRONT, PUBLISHED, REAR, bicycle
+from unit.analysis.oscillators import (
+    TOP,
+    G,
+    elastic_joint,
+    oscillator,
+    parallelogram,
+    pendulums,
+    spherical_pendulum,
+    spring_chain,
+    top,
+)
+from unit.analysis.test_linearisation import driven_bar
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+DOWN = [-np.pi / 2, np.pi / 2, -np.pi / 2]
+
+
+def complex_poles(found: Result) -> Any:
+    return found["pole_real"] + 1j * found["pole_imag"]
+
+
+# --- closed forms -------------------------------------------------------------------------------
+
+
+def test_a_chain_of_springs_between_walls() -> None:
+    """omega_k = 2 sqrt(k/m) sin(k pi/(2(n + 1))), shapes are sines."""
+    n = 6
+    found = cf.modes(spring_chain(n))
+    k = np.arange(1, n + 1)
+    wanted = 2 * np.sqrt(1.5) * np.sin(k * np.pi / (2 * (n + 1)))
+    assert found["angular_frequency"] == pytest.approx(wanted, rel=1e-12)
+    assert found["frequency"] == pytest.approx(wanted / (2 * np.pi), rel=1e-12)
+    assert not found["growth"].any()
+    assert found.facts["kinds"] == ["oscillation"] * n
+    shapes = np.sin(np.outer(k, k) * np.pi / (n + 1))
+    for row, shape in zip(found["shape_real"], shapes, strict=True):
+        assert abs(row @ shape) == pytest.approx(np.linalg.norm(row) * np.linalg.norm(shape))
+    assert np.abs(found["shape_real"]).max(axis=1) == pytest.approx(np.ones(n))
+    assert not found["shape_imag"].any()
+
+
+def test_a_free_chain_has_one_free_motion_of_frequency_zero() -> None:
+    n = 5
+    found = cf.modes(spring_chain(n, is_free=True))
+    wanted = 2 * np.sqrt(1.5) * np.sin(np.arange(n) * np.pi / (2 * n))
+    assert found["angular_frequency"][0] == 0
+    assert found["angular_frequency"] == pytest.approx(wanted, rel=1e-12)
+    assert found["shape_real"][0] == pytest.approx(np.ones(n))
+    assert found.facts["kinds"][:2] == ["free motion", "oscillation"]
+    assert found.report[2] == "mode 1: free motion of m0, m1, m2, m3 and 1 more"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_pendulums_swing_by_roots_of_laguerre(count: int) -> None:
+    """omega^2 = x g/l with L_n(x) = 0, for equal masses at equal distances."""
+    roots = np.polynomial.laguerre.lagroots([0] * count + [1])
+    found = cf.modes(pendulums(count))
+    assert found["angular_frequency"] == pytest.approx(np.sqrt(2 * G * np.sort(roots)), rel=1e-11)
+
+
+def test_pendulums_that_stand_grow_and_decay_by_the_same_rates() -> None:
+    roots = np.sort(np.polynomial.laguerre.lagroots([0, 0, 1]))
+    found = cf.modes(pendulums(2), q=[np.pi, 0])
+    rates = np.repeat(np.sqrt(2 * G * roots), 2)
+    assert np.abs(found["growth"]) == pytest.approx(rates, rel=1e-11)
+    assert found.facts["kinds"] == ["growth", "decay", "growth", "decay"]
+    assert found["damping_ratio"] == pytest.approx([-1, 1, -1, 1])
+
+
+def test_a_parallelogram_swings_as_its_energy_says() -> None:
+    """omega^2 = V'' / T'' of the crank angle; the coupler does not turn."""
+    found = cf.modes(parallelogram(), q=DOWN)
+    wanted = np.sqrt(G * (2 * 0.2 + 3 * 0.4) / (2 * (0.02 + 0.04) + 3 * 0.16))
+    assert found["angular_frequency"] == pytest.approx([wanted], rel=1e-12)
+    assert found["shape_real"][0] == pytest.approx([1, -1, 1])
+
+
+def test_a_four_bar_swings_as_differences_of_its_energy_say() -> None:
+    bar = cf.read(EXAMPLES / "four_bar.toml")
+    rest = cf.equilibria(bar, starts=20)
+    row = int(np.flatnonzero(rest["stable"] == 1)[0])
+    found = cf.modes(bar, q=rest["q"][row])
+    model = cf.derive(bar, ["potential_energy", "mass_matrix"])
+    angles = rest["q"][row, 0] + 1e-3 * np.arange(-3, 4)
+    poses = [assemble(bar, np.array([a, *rest["q"][row, 1:]]), ["crank"]) for a in angles]
+    energies = [float(model.evaluate(q=q)["potential_energy"]) for q in poses]
+    bend = np.dot([2, -27, 270, -490, 270, -27, 2], energies) / 180e-6
+    along = np.dot([-1, 9, -45, 0, 45, -9, 1], poses) / 60e-3
+    mass = along @ model.evaluate(q=poses[3])["mass_matrix"] @ along
+    assert found["angular_frequency"][0] == pytest.approx(np.sqrt(bend / mass), rel=1e-7)
+    shape = found["shape_real"][0]
+    assert shape / shape[0] == pytest.approx(along, rel=1e-7)
+
+
+def test_an_elastic_joint_between_rotor_and_arm() -> None:
+    """omega^2 = k (1/J + 1/I), and all turns freely."""
+    found = cf.modes(elastic_joint())
+    assert found["angular_frequency"] == pytest.approx([0, np.sqrt(80 * (1 / 0.3 + 1 / 1.2))])
+    assert found["shape_real"] == pytest.approx(np.array([[1, 0], [-0.8, 1]]))
+
+
+def test_an_elastic_arm() -> None:
+    """Two rods on springs in their joints: the quadratic equation of M and K by hand."""
+    angle, length, mass = 0.7, 0.4, 2.0
+    builder = cf.Mechanism.builder("elastic arm", gravity=(0, 0, 0))
+    rod: dict[str, Any] = {"axis": "z", "mass": mass, "com": [length / 2, 0, 0]}
+    rod["inertia"] = [0, 0, mass * length**2 / 12]
+    builder.segment("upper", **rod)
+    builder.segment("lower", parent="upper", position=[length, 0, 0], **rod)
+    arm = builder.build()
+    springs = {"upper": "-90*upper", "lower": f"-40*(lower - {angle})"}
+    found = cf.modes(arm, q=[0, angle], forces=springs)
+    inertia, side = mass * length**2, np.cos(angle)
+    M = inertia * np.array([[5 / 3 + side, 1 / 3 + side / 2], [1 / 3 + side / 2, 1 / 3]])
+    # det(K - s M) = 0
+    middle = -(90 * M[1, 1] + 40 * M[0, 0])
+    roots = np.roots([M[0, 0] * M[1, 1] - M[0, 1] ** 2, middle, 3600])
+    assert found["angular_frequency"] == pytest.approx(np.sort(np.sqrt(roots)), rel=1e-12)
+
+
+def test_a_damped_oscillator() -> None:
+    """s^2 + 2 D w0 s + w0^2 with w0 = 5, D = 0.1; overdamped with two real poles."""
+    found = cf.modes(oscillator())
+    assert found["damping_ratio"] == pytest.approx([0.1], rel=1e-12)
+    assert found["angular_frequency"] == pytest.approx([5 * np.sqrt(0.99)], rel=1e-12)
+    assert found["growth"] == pytest.approx([-0.5], rel=1e-12)
+    slow = cf.modes(oscillator(), values={"d": 100})
+    assert slow["pole_real"] == pytest.approx(np.sort(np.roots([2, 100, 50]))[::-1], rel=1e-12)
+    assert slow.facts["kinds"] == ["decay", "decay"]
+
+
+# --- steady motions -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spin", [40.0, 43.0, 44.0, 70.0])
+def test_a_sleeping_top(spin: float) -> None:
+    """A s^2 - i C n s - m g l = 0 in space; in axes that turn with the top, s - i n."""
+    A, C, moment = TOP["A"], TOP["C"], TOP["moment"]
+    roots = np.roots([A, -1j * C * spin, -moment])
+    for joint, turned in (("cardan", 0.0), ("spherical", spin)):
+        found = cf.modes(top(joint), qd=[0, 0, spin])
+        wanted = roots - 1j * turned
+        wanted = np.where(wanted.imag < 0, np.conj(wanted), wanted)
+        own = complex_poles(found)[1:]
+        assert sorted(own, key=lambda s: (round(s.imag, 6), s.real)) == pytest.approx(
+            sorted(wanted, key=lambda s: (round(s.imag, 6), s.real)), rel=1e-10
+        )
+        assert found.facts["kinds"][0] == "free motion"
+        is_stable = "growth" not in found.facts["kinds"]
+        assert is_stable == ((C * spin) ** 2 > 4 * A * moment)
+
+
+def test_a_pendulum_that_turns_about_the_vertical() -> None:
+    """omega^2 = W^2 (1 + 3 cos^2) about the steady cone; its neighbours are free motions."""
+    spin = 6.0
+    lean = np.arccos(G / (0.5 * spin**2))
+    found = cf.modes(spherical_pendulum(), q=[0.3, lean], qd=[spin, 0])
+    wanted = spin * np.sqrt(1 + 3 * np.cos(lean) ** 2)
+    assert found["angular_frequency"] == pytest.approx([0, 0, wanted], rel=1e-11)
+    assert found["qd"][0] == pytest.approx([spin, 0])
+
+
+@pytest.mark.parametrize("speed", [0.8, 1.2])
+def test_a_disc_that_rolls_upright(speed: float) -> None:
+    """lean: A (A + m r^2) s^2 + C (C + m r^2) w^2 - m g r A = 0; stable where 3 v^2 > g r."""
+    r, m, spin = 0.3, 2.0, speed / 0.3
+    A, C = m * r**2 / 4, m * r**2 / 2
+    found = cf.modes(cf.read(EXAMPLES / "rolling_disc.toml"), qd={"x": speed, "phi": spin})
+    square = (m * G * r * A - C * (C + m * r**2) * spin**2) / (A * (A + m * r**2))
+    moving = complex_poles(found)[found["kind"] > 0]
+    assert moving**2 == pytest.approx(np.full(len(moving), square), rel=1e-10)
+    assert (3 * speed**2 > G * r) == (found.facts["kinds"][-1] == "oscillation")
+    # Both coordinates, the heading, the turn of the disc, and steady turns with some lean.
+    assert np.sum(found["kind"] == 0) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("speed", [1, 5])
+def test_the_bicycle_has_the_published_eigenvalues(speed: int) -> None:
+    rates = {"frame_tx": speed, "rear": -speed / REAR, "front": -speed / FRONT}
+    found = cf.modes(bicycle(), qd=rates)
+    own = complex_poles(found)[found["kind"] > 0]
+    assert sorted(own, key=lambda s: s.real) == pytest.approx(
+        sorted(PUBLISHED[speed], key=lambda s: complex(s).real), rel=1e-10
+    )
+    assert np.sum(found["kind"] == 0) == 5
+
+
+# --- all kinds of mechanisms ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["six_axis_arm", "driven_arm", "pick_arm"])
+def test_poles_are_those_of_linearise(name: str) -> None:
+    """Arms with friction, rotors, motors, in a pose that torques hold."""
+    path = next(EXAMPLES.glob(f"{name}.*"))
+    arm = cf.read(path)
+    q, still = 0.3 * np.cos(np.arange(arm.nv)), np.zeros(arm.nv)
+    hold = cf.derive(arm, ["inverse_dynamics"]).evaluate(q=q, qd=still, qdd=still)
+    state = {"q": q, "tau": hold["inverse_dynamics"]}
+    springs = {joint: f"-200*(q{k + 1} - ({float(q[k])!r}))" for k, joint in enumerate(arm.rates)}
+    found = cf.modes(arm, state, forces=springs)
+    poles = cf.linearise(arm, state, forces=springs).poles
+    wanted = poles[poles.imag >= 0]
+    assert len(found) == len(wanted)
+    for pole in complex_poles(found):
+        assert np.abs(wanted - pole).min() < 1e-9 * abs(pole)
+    vectors = found["shape_real"] + 1j * found["shape_imag"]
+    assert np.abs(vectors).max(axis=1) == pytest.approx(np.ones(len(found)))
+
+
+def test_a_free_satellite_has_six_free_motions() -> None:
+    """omega^2 = k (1/Jy + 1/Ip) of hub with panel and panel, about the axis through both centres.
+
+    The panel is balanced, so that only turns about its axis are bound to each other.
+    """
+    builder = cf.Mechanism.builder("satellite", gravity=(0, 0, 0))
+    builder.segment("hub", joint="free", mass=10, inertia=[1, 2, 3])
+    panel: dict[str, Any] = {"parent": "hub", "axis": "y", "mass": 1, "inertia": [0.1, 0.4, 0.1]}
+    satellite = builder.segment("panel", **panel).spring(joint="panel", stiffness=5).build()
+    for rates in (None, [0.5, 0.1, 0, 0, 0, 0, 0]):
+        found = cf.modes(satellite, qd=rates)
+        assert found.facts["kinds"] == ["free motion"] * 6 + ["oscillation"]
+        assert found["angular_frequency"][:6].tolist() == [0.0] * 6
+        wanted = np.sqrt(5 * (1 / 2 + 1 / 0.4))
+        assert found["angular_frequency"][6] == pytest.approx(wanted, rel=1e-12)
+    assert found.report[1] == "12 poles are zero: motions without stiffness may drift on"
+
+
+def test_signals_that_prescribe_a_motion_have_modes_too() -> None:
+    """x1'' = -4 x1 - x1' + 2 x3, x3' = -40 x3, whatever the linkage weighs."""
+    bar = driven_bar(prescribed=True)
+    found = cf.modes(bar, cf.equilibria(bar, starts=5))
+    first = complex_poles(found)[found["equilibrium"] == 1]
+    assert first == pytest.approx([-0.5 + 1j * np.sqrt(3.75), -40], rel=1e-9)
+
+
+# --- controllers, equilibria --------------------------------------------------------------------
+
+
+def test_controllers_have_their_states_in_modes() -> None:
+    """2 s^3 + (2 + 4) s^2 + (50 + 30) s + 12 = 0 with a pid."""
+    pid = {"hold": {"type": "pid", "joint": "x", "kp": 30, "ki": 12, "kd": 4}}
+    found = cf.modes(oscillator(), controllers=pid)
+    roots = np.roots([2, 6, 80, 12])
+    assert complex_poles(found) == pytest.approx(sorted(roots[roots.imag >= 0], key=abs), rel=1e-11)
+    x = (found["x_real"] + 1j * found["x_imag"])[:, 0]
+    # The integral of -x follows x' = -x / s.
+    assert x == pytest.approx(-1 / complex_poles(found), rel=1e-10)
+
+
+def test_each_of_some_equilibria_has_its_modes() -> None:
+    double = pendulums(2)
+    rest = cf.equilibria(double, starts=60)
+    found = cf.modes(double, rest)
+    assert len(rest) == 4
+    assert found["equilibrium"].tolist() == sorted(found["equilibrium"].tolist())
+    for k, stable in enumerate(rest["stable"], 1):
+        kinds = found["kind"][found["equilibrium"] == k]
+        assert (3 not in kinds) == (stable == 1)
+    assert found.report[0].startswith("equilibrium 1: 2 modes of pendulums")
+
+
+def test_results_are_saved_and_shown(tmp_path: Path) -> None:
+    found = cf.modes(parallelogram(), q=DOWN)
+    for ending in ("csv", "npz"):
+        found.save(tmp_path / f"modes.{ending}")
+        again = Result.load(tmp_path / f"modes.{ending}")
+        assert again["shape_real"] == pytest.approx(found["shape_real"])
+        assert again.facts["independent"] == found.facts["independent"]
+    assert list(found.columns(["shape_real"])) == [f"shape_real.{name}" for name in "abc"]
+    path = found.animate(tmp_path / "swing.html", mode=1, amplitude=0.5)
+    assert "swing" in path.read_text()
+    run = found._shown(1, 0.5)
+    assert np.abs(run.q[:, 0] - DOWN[0]).max() == pytest.approx(0.5, rel=1e-3)
+    # The loop is closed all the time: the coupler stays level.
+    assert run.q[:, 0] + run.q[:, 1] == pytest.approx(np.zeros(len(run.t)), abs=1e-9)
+    double = cf.modes(pendulums(2), cf.equilibria(pendulums(2), starts=20))
+    assert double.mechanism.name == "pendulums"
+
+
+def test_a_file_has_the_equilibria(tmp_path: Path) -> None:
+    rest = cf.equilibria(pendulums(1), starts=5)
+    rest.save(tmp_path / "rest.npz")
+    found = cf.modes(pendulums(1), tmp_path / "rest.npz")
+    assert found["angular_frequency"][0] == pytest.approx(np.sqrt(2 * G), rel=1e-11)
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+def tilted() -> cf.Mechanism:
+    """Return a body that spins about a level axis through a point aside of its mass centre."""
+    builder = cf.Mechanism.builder("tilted", gravity=(0, 0, -9.81)).segment("turn", axis="z")
+    builder.segment("roll", parent="turn", axis="y", mass=1, com=[0.1, 0, 0])
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "message"),
+    [
+        (pendulums, {"q": [0.1, 0]}, r"no equilibrium and no steady motion: d\(der\(p2\)\)/dt"),
+        (tilted, {"qd": [1, 1]}, "no steady motion"),
+        (spring_chain, {"forces": {"m0": "-sin(t)*m0"}}, "with laws of time"),
+        (spring_chain, {"forces": {"m7": "1"}}, "m7"),
+        (spring_chain, {"controllers": {"m7": {"type": "pd", "kp": 1}}}, "m7"),
+        (spring_chain, {"values": {"k": 1}}, "k"),
+        (elastic_joint, {"values": {"I_1_zz": 0, "I_2_zz": 0}}, "mass matrix is singular"),
+    ],
+)
+def test_what_is_refused(
+    make: Callable[[], cf.Mechanism], given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(cf.Error, match=message):
+        cf.modes(make(), **given)
+
+
+def test_more_is_refused() -> None:
+    builder = cf.Mechanism.builder("held", gravity=(0, 0, 0))
+    builder.segment("a", joint="prismatic", axis="x", mass=1).frame("tip", "a", [0, 0, 0])
+    held = builder.constraint("holonomic", "x(tip)", name="stay").build()
+    with pytest.raises(cf.Error, match="cannot move"):
+        cf.modes(held)
+    found = cf.modes(pendulums())
+    with pytest.raises(cf.Error, match="no poses of chain"):
+        cf.modes(spring_chain(3), found)
+    with pytest.raises(cf.Error, match="mode"):
+        found.animate(mode=3)
+    with pytest.raises(cf.Error, match="amplitude"):
+        found.picture(amplitude=0)
+    with pytest.raises(cf.Error, match="equilibria has no modes"):
+        cf.equilibria(pendulums(1), starts=5).animate(mode=1)

@@ -32,7 +32,16 @@ from chainform.analysis.linear.acting_laws import ActingLaws
 from chainform.analysis.motions.constraint_values import ClosureRows
 from chainform.errors import RunError
 from chainform.formulations import MotionEquations, entry_of, with_derivatives
-from chainform.graph import CALLS, BatchPlan, Block, Builder, Graph, Scalar, include
+from chainform.graph import (
+    CALLS,
+    BatchPlan,
+    Block,
+    Builder,
+    Graph,
+    Scalar,
+    include,
+    rounding_bounds,
+)
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 from chainform.simulation import EquationBuilder, Mobility, law_inputs, mobility, rest_names
@@ -121,6 +130,15 @@ class ImplicitEquations:
                 whole = self._derivatives[group](point, np.eye(count), self.value)
             result |= {(name, group): whole[part] for name, part in self.parts.items()}
         return result
+
+    def stiffness_bounds(self, point: Point) -> Array:
+        """Return how far rounding may take the derivative of the balance by displacements."""
+        nv = self.mechanism.nv
+        if "q" not in self.groups:
+            return np.zeros((nv, nv))
+        found = self._derivatives["q"].bounds(point, np.eye(nv), self.value)
+        # Where it may lead over a jump there is no bound; a note tells of the jump.
+        return np.where(np.isfinite(found), found, 0.0)[self.parts["balance"]]
 
     def seams(self, point: Point) -> list[tuple[str, tuple[str, ...]]]:
         """Return the functions without a derivative at a point, and the inputs they depend on."""
@@ -240,7 +258,20 @@ class OutputPlan:
 
         `value` is that of a parameter which has none.
         """
-        count = 1 if directions is None else len(directions)
+        numbers, count = self._numbers(point, directions, value)
+        # What has no finite value is refused by the caller.
+        with np.errstate(all="ignore"):
+            return self.plan.run(numbers, count)[self.places]
+
+    def bounds(self, point: Point, directions: Array, value: float) -> Array:
+        """Return how far rounding may take the entries, a column for each direction."""
+        numbers, count = self._numbers(point, directions, value)
+        return rounding_bounds(self.graph, self.plan.wanted, numbers, count)[1][self.places]
+
+    def _numbers(
+        self, point: Point, directions: Array | None, value: float
+    ) -> tuple[dict[int, Array | float], int]:
+        """Return the numbers of all inputs, and how many columns there are."""
         numbers: dict[int, Array | float] = {}
         for v in self.plan.inputs:
             item = self.graph.inputs[v]
@@ -250,9 +281,7 @@ class OutputPlan:
                 numbers[v] = value if item.default is None else float(item.default)
             else:
                 numbers[v] = float(point[item.group][item.index])
-        # What has no finite value is refused by the caller.
-        with np.errstate(all="ignore"):
-            return self.plan.run(numbers, count)[self.places]
+        return numbers, 1 if directions is None else len(directions)
 
 
 # --- solution ---------------------------------------------------------------------------------

@@ -255,8 +255,8 @@ class SmallMotion:
         what = f"{function} of {', '.join(words.get(name, name) for name in inputs)}"
         if function == "sign":
             return (
-                f"{what} jumps here: its derivative was taken as 0, so that the jump, such as that "
-                "of Coulomb friction at rest, is not in A"
+                f"{what} changes here: A has the mean of both sides of min and max, step(0) = 1, and "
+                "no jump, such as that of Coulomb friction at rest"
             )
         return f"{what} has a kink here: its derivative was taken as 0, the mean of both sides"
 

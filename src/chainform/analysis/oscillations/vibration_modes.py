@@ -39,8 +39,13 @@ UNITS = {
     "growth": "1/s",
     "pole_real": "1/s",
     "pole_imag": "1/s",
+    "pole_error": "1/s",
 }
 MOST_NAMES = 4
+ROUGH = 1e-6
+"""The report gives errors of poles above this share of them."""
+SLOW = 1e-3
+"""It tells from which rate on free motions are told from others, if that is faster than this."""
 HELD = "drives that hold joints are constant forces here: what they hold may move"
 
 
@@ -64,10 +69,11 @@ def modes(
 
     Arrays have a row for each mode, free motions first, then from slow to fast: mode,
     angular_frequency (rad/s), frequency (Hz), growth (1/s, the real part of its pole),
-    damping_ratio, pole_real and pole_imag (1/s; of a pair that above zero), kind (0 free motion,
-    1 oscillation, 2 decay, 3 growth), shape_real and shape_imag (displacements along all rates, the
-    largest of which is 1 rad or 1 m), x_real and x_imag (states of actuators and controllers), and
-    the state: equilibrium (its row), q, qd. `animate(mode=2)` shows a mode, and so does `picture`.
+    damping_ratio, pole_real and pole_imag (1/s; of a pair that above zero), pole_error (by how
+    much rounding may move it), kind (0 free motion, 1 oscillation, 2 decay, 3 growth), shape_real
+    and shape_imag (displacements along all rates, the largest of which is 1 rad or 1 m), x_real and
+    x_imag (states of actuators and controllers), and the state: equilibrium (its row), q, qd.
+    `animate(mode=2)` shows a mode, and so does `picture`.
     """
     acting = ActingValues(values, forces, signals, controllers)
     equations = acting.equations(mechanism)
@@ -160,6 +166,7 @@ def _arrays(found: _Found) -> dict[str, Array]:
         "damping_ratio": -poles.real / np.where(sizes > 0, sizes, 1.0),
         "pole_real": poles.real,
         "pole_imag": poles.imag,
+        "pole_error": np.array([mode.error for mode in own]),
         "kind": np.array([float(mode.kind) for mode in own]),
         "shape_real": shape.real,
         "shape_imag": shape.imag,
@@ -193,6 +200,9 @@ def _report(
     free = int(np.sum(kinds == FREE))
     if zeros > free:
         lines.append(f"{where}{zeros} poles are zero: motions without stiffness may drift on")
+    slow = float(np.max(arrays["pole_error"][kinds == FREE], initial=0.0))
+    if slow > SLOW:
+        lines.append(f"{where}what is slower than {slow:.2g} 1/s counts as a free motion")
     lines += [
         f"mode {start + k + 1}: {_words(motion, arrays, shapes[k], k)}" for k in range(len(kinds))
     ]
@@ -211,5 +221,7 @@ def _words(motion: SmallMotion, arrays: Mapping[str, Array], shape: Complex, k: 
     if kind == FREE:
         return f"{KINDS[kind]}{of}"
     fast = f"{speed:.6g} rad/s ({arrays['frequency'][k]:.6g} Hz), " if speed else ""
-    rate = f" by {growth:.6g} 1/s" if kind != OSCILLATION else ""
-    return f"{fast}{KINDS[kind]}{rate}{of}"
+    rate = f" by {abs(growth):.6g} 1/s" if kind != OSCILLATION else ""
+    error, size = arrays["pole_error"][k], np.hypot(speed, growth)
+    rough = f"; rounding may change it by {error:.1g} 1/s" if error > ROUGH * size else ""
+    return f"{fast}{KINDS[kind]}{rate}{of}{rough}"

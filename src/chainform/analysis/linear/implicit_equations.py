@@ -131,14 +131,15 @@ class ImplicitEquations:
             result |= {(name, group): whole[part] for name, part in self.parts.items()}
         return result
 
-    def stiffness_bounds(self, point: Point) -> Array:
-        """Return how far rounding may take the derivative of the balance by displacements."""
-        nv = self.mechanism.nv
-        if "q" not in self.groups:
-            return np.zeros((nv, nv))
-        found = self._derivatives["q"].bounds(point, np.eye(nv), self.value)
+    def bounds(self, point: Point, group: str) -> dict[str, Array]:
+        """Return how far rounding may take the derivatives of all parts by a group."""
+        count = self.mechanism.nv if group == "q" else self.sizes[group]
+        whole = np.zeros((self.parts["drives"].stop, count))
+        if group in self.groups:
+            whole = self._derivatives[group].bounds(point, np.eye(count), self.value)
         # Where it may lead over a jump there is no bound; a note tells of the jump.
-        return np.where(np.isfinite(found), found, 0.0)[self.parts["balance"]]
+        whole = np.where(np.isfinite(whole), whole, 0.0)
+        return {name: whole[part] for name, part in self.parts.items()}
 
     def seams(self, point: Point) -> list[tuple[str, tuple[str, ...]]]:
         """Return the functions without a derivative at a point, and the inputs they depend on."""
@@ -266,7 +267,8 @@ class OutputPlan:
     def bounds(self, point: Point, directions: Array, value: float) -> Array:
         """Return how far rounding may take the entries, a column for each direction."""
         numbers, count = self._numbers(point, directions, value)
-        return rounding_bounds(self.graph, self.plan.wanted, numbers, count)[1][self.places]
+        wanted: list[int] = self.plan.wanted.tolist()
+        return rounding_bounds(self.graph, wanted, numbers, count)[1][self.places]
 
     def _numbers(
         self, point: Point, directions: Array | None, value: float
@@ -318,6 +320,12 @@ class Accelerations:
         y = np.linalg.solve(self.inertia, self.free.T @ (b - self.M @ start))
         qdd = start + self.free @ y
         return qdd, self.factors * (self.inverse.T @ (self.M @ qdd - b))
+
+    def bounds(self, b: Array, c: Array) -> Array:
+        """Return how far qdd may be off, given how far b and c may be."""
+        inverse = np.abs(self.inverse * self.factors.T)
+        forces = b + np.abs(self.M) @ inverse @ c
+        return inverse @ c + np.abs(self.free @ np.linalg.solve(self.inertia, self.free.T)) @ forces
 
     def least(self, s: Array) -> Array:
         """Return the multipliers of least norm that put the same forces on the joints."""

@@ -17,8 +17,8 @@ made block triangular by orthogonal vectors, those of N first,
 so that poles that are zero are so exactly, also where they are multiple, and A_1 has the others. A
 zero pole that is multiple and defective would otherwise be found at the root of rounding.
 
-Rounding moves each pole by what its condition makes of it: those of a stiff drive by more than slow
-ones. Within that error a pole is zero, and its real part is.
+Rounding, and a state that is not quite steady, move each pole by what its condition makes of it.
+Within that error a pole is zero, and its real part is.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import pivots
 from chainform.analysis.linear.small_motion import SmallMotion
+from chainform.analysis.oscillations.steady_motion import SteadyMotion
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -49,6 +50,8 @@ TINY = 1e-100
 """Sums of rows and columns below this are not balanced."""
 NONE = 1e-13
 """Shares of a matrix below this are zero."""
+AROUND = 10.0
+"""A state that is not quite steady changes A by about so many times what is left over."""
 SLIGHT = 1e-15
 """Damping below this share of the largest frequency is none."""
 
@@ -78,10 +81,10 @@ class EigenModes:
     errors: Array
 
 
-def eigenmodes(motion: SmallMotion) -> EigenModes:
-    """Return the modes of a small motion whose A is constant."""
-    stiffness = _stiffness(motion)
-    modes = _general(motion) if stiffness is None else _symmetric(motion, *stiffness)
+def eigenmodes(motion: SteadyMotion) -> EigenModes:
+    """Return the modes of a small motion; what varies has no part in others than its own."""
+    stiffness = None if motion.varying else _stiffness(motion.small, motion.residual)
+    modes = _general(motion) if stiffness is None else _symmetric(motion.small, *stiffness)
     found = sorted(modes.modes, key=lambda mode: (mode.kind > 0, abs(mode.pole)))
     return EigenModes(tuple(found), modes.poles, modes.errors)
 
@@ -89,8 +92,8 @@ def eigenmodes(motion: SmallMotion) -> EigenModes:
 # --- symmetric problems -----------------------------------------------------------------------
 
 
-def _stiffness(motion: SmallMotion) -> tuple[Array, Array] | None:
-    """Return K and how far rounding may take it; None where the problem is not symmetric.
+def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array] | None:
+    """Return K and how far it may be off; None where the problem is not symmetric.
 
     With prescribed accelerations it may be, but the independent rates are not free then.
     """
@@ -110,7 +113,7 @@ def _stiffness(motion: SmallMotion) -> tuple[Array, Array] | None:
     largest = np.max(terms / np.outer(sizes, sizes), initial=0.0) * np.outer(sizes, sizes)
     if np.any(np.abs(K - K.T) > SYMMETRIC * largest):
         return None
-    return (K + K.T) / 2, bounds
+    return (K + K.T) / 2, bounds + residual * np.outer(sizes, sizes)
 
 
 def _terms(motion: SmallMotion) -> tuple[Array, Array]:
@@ -120,7 +123,7 @@ def _terms(motion: SmallMotion) -> tuple[Array, Array]:
     start = np.abs(chosen.following(-d["rows", "q"] @ chosen.T_q))
     by_rows = np.abs(motion.accelerations.M) @ start
     terms = T_v @ (np.abs(d["balance", "q"]) @ T_q + by_rows)
-    slopes = motion.equations.stiffness_bounds(motion.point)
+    slopes = motion.equations.bounds(motion.point, "q")["balance"]
     return terms, ROUNDING * terms + T_v @ slopes @ T_q
 
 
@@ -159,31 +162,36 @@ def _mode(pole: complex, shape: Array, kind: int, error: float) -> EigenMode:
 # --- all other problems -----------------------------------------------------------------------
 
 
-def _general(motion: SmallMotion) -> EigenModes:
-    n = len(motion.states)
-    A = motion.rates[:, :n]
+def _general(motion: SteadyMotion) -> EigenModes:
+    small, square = motion.small, np.ix_(motion.constant, motion.constant)
+    A = np.where(np.abs(small.rates[square]) > small.bounds[square], small.rates[square], 0.0)
     scales = balanced_scales(A)
-    even = A * scales / scales[:, None]
-    Q, count = _zero_space(even)
-    inner = Q.T @ even @ Q
-    first, rest = inner[:count, :count], inner[count:, count:]
+    even, bounds = (each * scales / scales[:, None] for each in (A, small.bounds[square]))
     size = float(np.linalg.norm(even, 2))
-    values, vectors, errors = eigenvalues(rest, ROUNDING * size)
+    Q, count = _zero_space(even, NONE * size + AROUND * motion.residual)
+    inner, rounded = Q.T @ even @ Q, np.abs(Q.T) @ bounds @ np.abs(Q)
+    first, beside, rest = inner[:count, :count], inner[:count, count:], inner[count:, count:]
+    # What was taken for zero, and how far it may be off.
+    left_out = np.abs(inner[count:, :count]) + rounded[count:, :count]
+    lost = np.linalg.norm(rounded[:count, :count]) + np.linalg.norm(left_out)
+    least = float((lost * np.linalg.norm(inner[:count])) ** 0.5)
+    values, vectors, errors = eigenvalues(rest, ROUNDING * size + motion.residual)
+    lefts = np.linalg.norm(np.linalg.pinv(vectors), axis=1)
+    # All states by those that count.
+    whole = np.eye(len(small.states))[:, motion.constant]
     modes: list[EigenMode] = []
     for k, value in enumerate(values.tolist()):
+        above = np.linalg.solve(value * np.eye(count) - first, beside @ vectors[:, k])
+        errors[k] += min(lefts[k] * np.linalg.norm(left_out @ np.abs(above)), least)
         if value.imag < 0:
             continue
-        y, error = vectors[:, k], float(errors[k])
-        above = np.linalg.solve(value * np.eye(count) - first, inner[:count, count:] @ y)
-        inside = np.append(above, y)
-        vector = np.asarray(scales * (Q @ inside), np.complex128)
-        kind = kind_of(value, error)
-        modes.append(EigenMode(value if kind else 0j, vector, kind, error))
-    moved = np.concatenate([*_free_motions(motion, scales[:, None] * Q[:, :count])], axis=0)
-    slow = size * (NONE if len(moved) == count else NONE**0.5)
-    modes += [EigenMode(0j, vector.astype(np.complex128), FREE, slow) for vector in moved]
-    poles = np.concatenate([np.zeros(count), values]).astype(np.complex128)
-    return EigenModes(tuple(modes), poles, np.append(np.full(count, slow), errors))
+        inside, kind = np.append(above, vectors[:, k]), kind_of(value, float(errors[k]))
+        vector = np.asarray(whole @ (scales * (Q @ inside)), np.complex128)
+        modes.append(EigenMode(value if kind else 0j, vector, kind, float(errors[k])))
+    free = np.column_stack([whole @ (scales[:, None] * Q[:, :count]), _units(motion)])
+    modes += [EigenMode(0j, vector + 0j, FREE, least) for vector in _free_motions(small, free)]
+    poles = np.concatenate([np.zeros(free.shape[1]), values]).astype(np.complex128)
+    return EigenModes(tuple(modes), poles, np.append(np.full(free.shape[1], least), errors))
 
 
 def eigenvalues(A: Array, error: float) -> tuple[Complex, Complex, Array]:
@@ -213,14 +221,19 @@ def kind_of(pole: complex, error: float) -> int:
     return GROWTH if pole.real > 0 else DECAY
 
 
-def _free_motions(motion: SmallMotion, N: Array) -> list[Array]:
+def _units(motion: SteadyMotion) -> Array:
+    """Return displacements of each that varies, as columns."""
+    return np.eye(len(motion.small.states))[:, list(motion.varying)]
+
+
+def _free_motions(motion: SmallMotion, N: Array) -> Array:
     """Return the displacements and states without a pole, as rows that are as long as z."""
     count, rates = len(motion.independent.places), len(motion.independent.rate_places)
     still = N.copy()
     still[count : count + rates] = 0.0
     u, sizes, _ = np.linalg.svd(still, full_matrices=False)
     rank = int(np.sum(sizes > NONE * np.max(sizes, initial=0.0)))
-    return [np.zeros((0, len(N))), simple_columns(u[:, :rank]).T]
+    return simple_columns(u[:, :rank]).T
 
 
 def simple_columns(columns: Array) -> Array:
@@ -247,11 +260,10 @@ def balanced_scales(A: Array) -> Array:
     return scales
 
 
-def _zero_space(A: Array) -> tuple[Array, int]:
-    """Return orthonormal columns, the first `count` of which span N."""
+def _zero_space(A: Array, smallest: float) -> tuple[Array, int]:
+    """Return orthonormal columns, the first `count` of which span N; what is smaller is zero."""
     n = len(A)
     Q, count = np.eye(n), 0
-    smallest = NONE * float(np.linalg.norm(A)) if A.size else 0.0
     while count < n:
         inner = (Q.T @ A @ Q)[count:, count:]
         _, sizes, vh = np.linalg.svd(inner)

@@ -20,7 +20,7 @@ from chainform.analysis.oscillations.pole_paths import (
     crossings,
     matched,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, check_steady
+from chainform.analysis.oscillations.steady_motion import ActingValues, SteadyMotion, checked
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -81,6 +81,12 @@ def root_locus(  # noqa: PLR0913, a front door
     return watch.finished(locus.result(watch.lines))
 
 
+def _poles(value: float, motion: SteadyMotion) -> PolePoint:
+    """Return the poles about a steady motion."""
+    found = eigenmodes(motion)
+    return PolePoint(value, found.poles, found.errors)
+
+
 class _Locus:
     """Poles from value to value."""
 
@@ -89,49 +95,49 @@ class _Locus:
         self.points: list[PolePoint] = []
         self.ends: list[int] = []
         """How many points there are up to each value."""
+        self.notes: tuple[str, ...] = ()
         self.found: list[Crossing] = []
         self.states: dict[float, tuple[Array, Array]] = {}
         self.motions_at: dict[float, SmallMotion] = {}
         """Motions since the last value; those before it are not kept."""
 
-    def at(self, value: float, near: float | None = None) -> PolePoint:
-        """Return the poles with a value of the parameter."""
+    def motion(self, value: float, near: float | None = None) -> SmallMotion:
+        """Return the steady motion with a value of the parameter."""
         before = None if near is None else self.motions_at[near]
         motion = self.motions.at(value, before)
         self.motions_at[value] = motion
         self.states[value] = motion.point["q"], motion.point["qd"]
-        found = eigenmodes(motion)
-        return PolePoint(value, found.poles, found.errors)
+        return motion
 
     def go_on(self, value: float) -> None:
         """Add the poles with the next value, and the crossings before it."""
-        if not self.points:
-            self._add(self.at(value))
-        else:
-            last = self.points[-1]
+        last = self.points[-1] if self.points else None
+        if last is not None:
             self.motions_at = {last.value: self.motions_at[last.value]}
-            point = self.at(value, last.value)
-            self._add_crossings(last, point)
-            self._add(point)
-        check_steady(self.motions_at[value])
+        steady = checked(self.motion(value, None if last is None else last.value))
+        point = _poles(value, steady)
+        if last is not None:
+            self._add_crossings(last, point, steady.varying)
+        self._add(point)
+        self.notes = steady.notes()
         self.ends.append(len(self.points))
 
     def _add(self, point: PolePoint) -> None:
         self.points.append(matched(self.points[-2:], point) if self.points else point)
 
-    def _add_crossings(self, last: PolePoint, point: PolePoint) -> None:
+    def _add_crossings(self, last: PolePoint, point: PolePoint, varying: tuple[int, ...]) -> None:
         """Add the crossings between two points."""
         if len(point.poles) != len(last.poles):
             raise RunError(
-                f"at {self.motions.name} = {point.value:.6g} there are {len(point.poles)} poles, and "
-                f"{len(last.poles)} before",
+                f"at {self.motions.name} = {point.value:.6g} there are {len(point.poles)} poles, "
+                f"and {len(last.poles)} before",
                 file=self.motions.mechanism.file,
                 element="span",
                 remedy="take a span without singular positions",
             )
 
         def evaluate(value: float) -> PolePoint:
-            return self.at(value, last.value)
+            return _poles(value, SteadyMotion(self.motion(value, last.value), varying))
 
         for crossing in crossings(last, point, evaluate, self.tolerance):
             self.found.append(crossing)
@@ -164,7 +170,7 @@ class _Locus:
                 [c.point.value, KINDS[c.kind], c.frequency, c.direction] for c in self.found
             ],
         }
-        report = (*self._report(arrays), *lines, *self.motions_at[self.points[-1].value].notes())
+        report = (*self._report(arrays), *lines, *self.notes)
         mechanism = self.motions.mechanism
         return Result("root_locus", mechanism, "parameter", arrays, report, facts, UNITS)
 

@@ -3,6 +3,9 @@
 In a steady motion coordinates change at constant rates, and the equations of small motions do not
 depend on them, as on the turn of a wheel or the place of a bicycle. Whether that is so is tried:
 the equations are taken at some other instants of the motion, and must be the same there.
+
+Some displacements may follow in directions that change, as the place of a wheel in a turn. They do
+not count where nothing depends on them: the rest of the equations is constant.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.pipeline import names_in
 from chainform.readers import read
-from chainform.simulation import parameters_of
+from chainform.simulation import consistent_rates, parameters_of
 
 Array = NDArray[np.float64]
 AHEAD = (0.37, -1.23, 2.9)
@@ -52,27 +55,51 @@ class ActingValues:
         return equations_of(moving, names_in("wrenches", self.wrenches), laws)
 
 
+@dataclass(frozen=True)
+class SteadyMotion:
+    """The small motion about a steady one; `varying` are places in z of what does not count."""
+
+    small: SmallMotion
+    varying: tuple[int, ...]
+
+    @property
+    def constant(self) -> list[int]:
+        """The places in z whose equations are constant."""
+        return [k for k in range(len(self.small.states)) if k not in self.varying]
+
+    @property
+    def residual(self) -> float:
+        """What is left of the rates of rates and states, which would be zero."""
+        drift = self.small.drift[len(self.small.independent.places) :]
+        return float(np.max(np.abs(drift), initial=0.0))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what one should know of the result."""
+        names = ", ".join(self.small.states[k] for k in self.varying)
+        more = (f"of {names} there are no oscillations: they follow in directions that change",)
+        return (*(more if names else ()), *self.small.notes())
+
+
 def steady_motion(
     equations: ImplicitEquations,
     state: Mapping[str, Any],
     inputs: Sequence[str] | None = None,
     independent: Sequence[str] | None = None,
     outputs: Sequence[str] = (),
-) -> SmallMotion:
+) -> SteadyMotion:
     """Return the small motion about a state; RunError where that is no steady one.
 
     With inputs and outputs it must be steady for these as well.
     """
     point = operating_point(equations, state)
     motion = SmallMotion(equations, point, inputs, independent)
-    check_steady(motion, outputs, with_inputs=inputs is not None)
-    return motion
+    return checked(motion, outputs, with_inputs=inputs is not None)
 
 
-def check_steady(
+def checked(
     motion: SmallMotion, outputs: Sequence[str] = (), *, with_inputs: bool = False
-) -> None:
-    """Refuse a state that is neither an equilibrium nor part of a steady motion."""
+) -> SteadyMotion:
+    """Return the small motion about a state; RunError where that is no steady one."""
     count, mechanism = len(motion.independent.places), motion.mechanism
     if not motion.states:
         raise RunError(
@@ -93,9 +120,9 @@ def check_steady(
             remedy="cf.equilibria finds equilibria; tau from inverse dynamics holds a pose",
         )
     if not np.any(np.abs(motion.point["qd"]) > 0) and not motion.depends_on_time:
-        return
-    for ahead in AHEAD:
-        _check_same(motion, ahead, outputs if with_inputs else None)
+        return SteadyMotion(motion, ())
+    varying = {k for a in AHEAD for k in _varying(motion, a, outputs if with_inputs else None)}
+    return SteadyMotion(motion, tuple(sorted(varying)))
 
 
 def _measured(motion: SmallMotion, outputs: Sequence[str] | None) -> Array:
@@ -107,28 +134,43 @@ def _measured(motion: SmallMotion, outputs: Sequence[str] | None) -> Array:
     return np.column_stack([still, np.concatenate([motion.rates, rows])])
 
 
-def _check_same(motion: SmallMotion, ahead: float, outputs: Sequence[str] | None) -> None:
-    """Refuse a motion whose equations are others further along it."""
-    point, mechanism = motion.point, motion.mechanism
-    fastest = float(np.max(np.abs(point["qd"]), initial=0.0))
-    time = ahead / (fastest or 1.0)
-    q = displaced(mechanism, point["q"][None], time * point["qd"][None])[0]
-    further = {**point, "q": q, "t": point["t"] + time}
-    try:
-        other = SmallMotion(motion.equations, further, motion.wanted, motion.named)
-    except RunError:
-        is_same = False
-    else:
+def _varying(motion: SmallMotion, ahead: float, outputs: Sequence[str] | None) -> list[int]:
+    """Return the displacements whose equations are others further along, if they do not count."""
+    qd, mechanism = motion.point["qd"], motion.mechanism
+    fastest = float(np.max(np.abs(qd), initial=0.0))
+    other = _further(motion, ahead / (fastest or 1.0))
+    if other is not None and other.states == motion.states:
         own, there = (_measured(each, outputs) for each in (motion, other))
         limit = SAME * (1e-3 + np.max(np.abs(own), initial=0.0))
-        is_same = motion.states == other.states and bool(np.all(np.abs(own - there) <= limit))
-    if not is_same:
-        on_time = motion.depends_on_time and fastest == 0.0
-        moving = [n for n, v in zip(mechanism.rates, point["qd"], strict=True) if v]
-        what = "laws of time" if on_time else f"the rates of {', '.join(moving[:4])}"
-        raise RunError(
-            f"the state is no steady motion: with {what} the equations of small motions change",
-            file=mechanism.file,
-            element="state",
-            remedy="take coordinates on which they do not depend, or an equilibrium",
-        )
+        rows = np.flatnonzero(np.any(np.abs(own - there) > limit, axis=1)).tolist()
+        rest = np.delete(np.stack([own, there]), rows, axis=1)
+        # The first column is the drift.
+        counts = np.any(np.abs(rest[:, :, [1 + k for k in rows]]) > limit)
+        if not counts and all(k < len(motion.independent.places) for k in rows):
+            return rows
+    on_time = motion.depends_on_time and fastest == 0.0
+    moving = [n for n, v in zip(mechanism.rates, qd, strict=True) if v]
+    what = "laws of time" if on_time else f"the rates of {', '.join(moving[:4])}"
+    raise RunError(
+        f"the state is no steady motion: with {what} the equations of small motions change",
+        file=mechanism.file,
+        element="state",
+        remedy="periodic_motion has the multipliers of motions under laws of time"
+        if on_time
+        else "take coordinates on which they do not depend, or an equilibrium",
+    )
+
+
+def _further(motion: SmallMotion, time: float) -> SmallMotion | None:
+    """Return the small motion some time later, with the same independent rates, if there is one."""
+    point, mechanism, chosen = motion.point, motion.mechanism, motion.independent
+    t = point["t"] + time
+    q = displaced(mechanism, point["q"][None], time * point["qd"][None])[0]
+    rates = [mechanism.rates[k] for k in chosen.rate_places]
+    names = [*rates, *(name for name in chosen.names if name not in rates)]
+    try:
+        qd = consistent_rates(mechanism, q, point["qd"], rates, t=float(t[0]))
+        further = {**point, "q": q, "qd": qd, "t": t}
+        return SmallMotion(motion.equations, further, motion.wanted, names)
+    except RunError:
+        return None

@@ -23,7 +23,11 @@ from chainform.analysis.oscillations.eigenmodes import (
     eigenmodes,
     unit_shapes,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, steady_motion
+from chainform.analysis.oscillations.steady_motion import (
+    ActingValues,
+    SteadyMotion,
+    steady_motion,
+)
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted
@@ -63,7 +67,8 @@ def modes(
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 
     `state` has q, qd, x, u, tau, force and t, as for `linearise`; they may be arguments of their
-    own. It may also be the result of `equilibria` (or its file): then there are the modes of each.
+    own. It may also be the result of `equilibria` or `statics` (or its file): then there are the
+    modes of each row.
     What is neither an equilibrium nor a steady motion is refused, with what is left over. `values`
     are those of parameters; `forces`, `signals` and `controllers` act as in `simulate`.
 
@@ -81,7 +86,10 @@ def modes(
     for number, given in enumerate(_states(equations.mechanism, state, parts), 1):
         motion = steady_motion(equations, given, independent=independent)
         found.append(_Found(number, motion, eigenmodes(motion)))
-    held = isinstance(state, Result) and "tau" in state.arrays and np.any(state["tau"])
+    holding = [
+        name for name in ("tau", "forces") if isinstance(state, Result) and name in state.arrays
+    ]
+    held = isinstance(state, Result) and any(np.any(state[name]) for name in holding)
     return _result(found, (HELD,) if held else ())
 
 
@@ -90,8 +98,13 @@ class _Found:
     """The modes about one state."""
 
     number: int
-    motion: SmallMotion
+    steady: SteadyMotion
     modes: EigenModes
+
+    @property
+    def motion(self) -> SmallMotion:
+        """The small motion."""
+        return self.steady.small
 
 
 # --- states -----------------------------------------------------------------------------------
@@ -106,7 +119,8 @@ def _states(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> Itera
         return
     _check_equilibria(mechanism, state)
     for row in range(len(state)):
-        own = {g: state[g][row] for g in ("q", "tau") if g in state.arrays}
+        known = {"q": "q", "tau": "tau", "force": "forces"}
+        own = {g: state[name][row] for g, name in known.items() if name in state.arrays}
         if "x" in state.arrays:
             own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
         yield whole_state(own, parts)
@@ -115,7 +129,7 @@ def _states(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> Itera
 def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
     """Refuse results that have no poses of the mechanism, and those in which contacts push."""
     given = argument("state", result.task)
-    remedy = "give the result of equilibria or equilibrium_path of the same mechanism"
+    remedy = "give the result of equilibria, equilibrium_path or statics of the same mechanism"
     if "q" not in result.arrays or result["q"].shape[1:] != (mechanism.nq,) or not len(result):
         raise given.error(f"the {result.task} has no poses of {mechanism.name}", remedy)
     for name, array in result.arrays.items():
@@ -143,10 +157,7 @@ def _result(found: Sequence[_Found], notes: tuple[str, ...]) -> Result:
     for each, block in zip(found, blocks, strict=True):
         report += _report(each, block, shapes[start:], start, len(found))
         start += len(block["kind"])
-    facts = {
-        "kinds": [KINDS[int(kind)] for kind in arrays["kind"]],
-        "independent": list(found[0].motion.independent.names),
-    }
+    facts = {"kinds": [KINDS[int(kind)] for kind in arrays["kind"]]}
     return Result("modes", mechanism, "mode", {**first, **arrays}, (*report, *notes), facts, UNITS)
 
 
@@ -206,18 +217,22 @@ def _report(
     lines += [
         f"mode {start + k + 1}: {_words(motion, arrays, shapes[k], k)}" for k in range(len(kinds))
     ]
-    return [*lines, *(f"{where}{note}" for note in motion.notes())]
+    return [*lines, *(f"{where}{note}" for note in found.steady.notes())]
 
 
 def _words(motion: SmallMotion, arrays: Mapping[str, Array], shape: Complex, k: int) -> str:
     """Return a mode in words."""
-    kind, rates = int(arrays["kind"][k]), motion.mechanism.rates
-    speed, growth = arrays["angular_frequency"][k], arrays["growth"][k]
-    sizes = np.abs(shape).tolist()
-    order = sorted(range(len(sizes)), key=lambda i: -round(sizes[i], 6))
-    moving = [rates[i] for i in order if sizes[i] > 0.1]
+    kind, speed, growth = (
+        int(arrays["kind"][k]),
+        arrays["angular_frequency"][k],
+        arrays["growth"][k],
+    )
+    moving = _moving(np.abs(shape), motion.mechanism.rates)
+    if not moving and "x_real" in arrays:
+        states = (*rest_names(motion.mechanism), *motion.equations.control_states)
+        moving = _moving(np.hypot(arrays["x_real"][k], arrays["x_imag"][k]), states)
     more = f" and {len(moving) - MOST_NAMES} more" if len(moving) > MOST_NAMES else ""
-    of = f" of {', '.join(moving[:MOST_NAMES])}{more}" if moving else ", no coordinate moves"
+    of = f" of {', '.join(moving[:MOST_NAMES])}{more}"
     if kind == FREE:
         return f"{KINDS[kind]}{of}"
     fast = f"{speed:.6g} rad/s ({arrays['frequency'][k]:.6g} Hz), " if speed else ""
@@ -225,3 +240,10 @@ def _words(motion: SmallMotion, arrays: Mapping[str, Array], shape: Complex, k: 
     error, size = arrays["pole_error"][k], np.hypot(speed, growth)
     rough = f"; rounding may change it by {error:.1g} 1/s" if error > ROUGH * size else ""
     return f"{fast}{KINDS[kind]}{rate}{of}{rough}"
+
+
+def _moving(sizes: Array, names: Sequence[str]) -> list[str]:
+    """Return the names of what moves, those that move most first."""
+    order = sorted(range(len(sizes)), key=lambda i: -round(float(sizes[i]), 6))
+    largest = float(np.max(sizes, initial=0.0))
+    return [names[i] for i in order if sizes[i] > 0.1 * largest]

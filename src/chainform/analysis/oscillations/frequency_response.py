@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
     GROWTH,
@@ -27,6 +26,7 @@ from chainform.analysis.oscillations.eigenmodes import (
 from chainform.analysis.oscillations.steady_motion import (
     ActingValues,
     SteadyMotion,
+    given_states,
     steady_motion,
 )
 from chainform.analysis.results.result import Result
@@ -56,7 +56,8 @@ def frequency_response(  # noqa: PLR0913, a front door
     outputs: Sequence[str],
     frequencies: Any = None,
     *,
-    state: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
+    row: int | None = None,
     values: Mapping[str, Any] | None = None,
     forces: Mapping[str, Any] | None = None,
     signals: Mapping[str, Any] | None = None,
@@ -70,7 +71,8 @@ def frequency_response(  # noqa: PLR0913, a front door
     {"crank": 2.5}, or of amplitude and phase (rad), {"crank": [2.5, 1.57]}: then the forced
     oscillation under all of them is found. `frequencies` (Hz) are a list, or {"from": 0.1, "to":
     100, "count": 401}, evenly by their logarithms; by default they go from a tenth of the slowest
-    mode to ten times the fastest. All else is as for `modes`.
+    mode to ten times the fastest. All else is as for `modes`; of a result with several equilibria
+    `row` chooses one, from 1.
 
     Arrays have a row for each frequency: frequency (Hz), angular_frequency (rad/s), amplitude,
     phase (rad), real and imag, of (m, outputs, inputs), or (m, outputs) with amplitudes. `facts`
@@ -84,9 +86,13 @@ def frequency_response(  # noqa: PLR0913, a front door
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
-    motion = steady_motion(
-        acting.equations(mechanism), whole_state(state, parts), names, None, wanted
-    )
+    equations = acting.equations(mechanism)
+    states = given_states(equations.mechanism, state, parts)
+    if row is None and len(states) > 1:
+        message = f"there are {len(states)} equilibria"
+        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
+    chosen = 1 if row is None else argument("row", row).whole(1, len(states))
+    motion = steady_motion(equations, states[chosen - 1], names, None, wanted)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)

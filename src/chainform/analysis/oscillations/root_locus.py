@@ -171,6 +171,8 @@ class _Locus:
             ],
         }
         report = (*self._report(arrays), *lines, *self.notes)
+        # Minus zero is zero for people.
+        arrays = {key: array + 0.0 for key, array in arrays.items()}
         mechanism = self.motions.mechanism
         return Result("root_locus", mechanism, "parameter", arrays, report, facts, UNITS)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,19 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.acting_laws import acting_laws
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import operating_point
-from chainform.analysis.linear.linearisation import equations_of
+from chainform.analysis.linear.linearisation import equations_of, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.results.displacement import displaced
+from chainform.analysis.results.result import Result
 from chainform.errors import RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.pipeline import names_in
 from chainform.readers import read
-from chainform.simulation import consistent_rates, parameters_of
+from chainform.simulation import consistent_rates, parameters_of, rest_names
 
 Array = NDArray[np.float64]
+HELD = "drives that hold joints are constant forces here: what they hold may move"
 AHEAD = (0.37, -1.23, 2.9)
 """How far along a motion its equations are taken again: rad, or parts of the fastest rate."""
 SAME = 1e-8
@@ -77,7 +80,8 @@ class SteadyMotion:
         """Return what one should know of the result."""
         names = ", ".join(self.small.states[k] for k in self.varying)
         more = (f"of {names} there are no oscillations: they follow in directions that change",)
-        return (*(more if names else ()), *self.small.notes())
+        held = np.any(self.small.point["tau"]) or np.any(self.small.point["force"])
+        return (*(more if names else ()), *self.small.notes(), *((HELD,) if held else ()))
 
 
 def steady_motion(
@@ -174,3 +178,42 @@ def _further(motion: SmallMotion, time: float) -> SmallMotion | None:
         return SmallMotion(motion.equations, further, motion.wanted, names)
     except RunError:
         return None
+
+
+# --- states that are given ----------------------------------------------------------------------
+
+HOLDING = {"q": "q", "tau": "tau", "force": "forces"}
+"""The parts of a state that results of statics have, and their names there."""
+
+
+def given_states(
+    mechanism: Mechanism, state: Any, parts: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the states that are given: one, or the rows of the result of a task."""
+    if isinstance(state, str | PathLike):
+        state = Result.load(cast("str", state))
+    if not isinstance(state, Result):
+        return [whole_state(state, parts)]
+    _check_equilibria(mechanism, state)
+    states: list[dict[str, Any]] = []
+    for row in range(len(state)):
+        own = {g: state[name][row] for g, name in HOLDING.items() if name in state.arrays}
+        if "x" in state.arrays:
+            own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
+        states.append(whole_state(own, parts))
+    return states
+
+
+def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
+    """Refuse results that have no poses of the mechanism, and those in which contacts push."""
+    given = argument("state", result.task)
+    remedy = "give the result of equilibria, equilibrium_path or statics of the same mechanism"
+    if "q" not in result.arrays or result["q"].shape[1:] != (mechanism.nq,) or not len(result):
+        raise given.error(f"the {result.task} has no poses of {mechanism.name}", remedy)
+    for name, array in result.arrays.items():
+        if name.startswith("contact_force(") and np.any(array != 0):
+            raise RunError(
+                f"in some of the poses {name[14:-1]} touches, so that motions are not small there",
+                element="state",
+                remedy="give the state of an equilibrium in which nothing touches",
+            )

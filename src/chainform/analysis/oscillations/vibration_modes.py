@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
     DECAY,
@@ -26,11 +25,11 @@ from chainform.analysis.oscillations.eigenmodes import (
 from chainform.analysis.oscillations.steady_motion import (
     ActingValues,
     SteadyMotion,
+    given_states,
     steady_motion,
 )
 from chainform.analysis.results.result import Result
-from chainform.errors import RunError
-from chainform.given import argument, counted
+from chainform.given import counted
 from chainform.mechanism import Mechanism
 from chainform.simulation import rest_names
 
@@ -50,7 +49,6 @@ ROUGH = 1e-6
 """The report gives errors of poles above this share of them."""
 SLOW = 1e-3
 """It tells from which rate on free motions are told from others, if that is faster than this."""
-HELD = "drives that hold joints are constant forces here: what they hold may move"
 
 
 def modes(
@@ -83,14 +81,10 @@ def modes(
     acting = ActingValues(values, forces, signals, controllers)
     equations = acting.equations(mechanism)
     found: list[_Found] = []
-    for number, given in enumerate(_states(equations.mechanism, state, parts), 1):
+    for number, given in enumerate(given_states(equations.mechanism, state, parts), 1):
         motion = steady_motion(equations, given, independent=independent)
         found.append(_Found(number, motion, eigenmodes(motion)))
-    holding = [
-        name for name in ("tau", "forces") if isinstance(state, Result) and name in state.arrays
-    ]
-    held = isinstance(state, Result) and any(np.any(state[name]) for name in holding)
-    return _result(found, (HELD,) if held else ())
+    return _result(found)
 
 
 @dataclass(frozen=True)
@@ -107,44 +101,10 @@ class _Found:
         return self.steady.small
 
 
-# --- states -----------------------------------------------------------------------------------
-
-
-def _states(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the states about which modes are wanted."""
-    if isinstance(state, str | PathLike):
-        state = Result.load(cast("str", state))
-    if not isinstance(state, Result):
-        yield whole_state(state, parts)
-        return
-    _check_equilibria(mechanism, state)
-    for row in range(len(state)):
-        known = {"q": "q", "tau": "tau", "force": "forces"}
-        own = {g: state[name][row] for g, name in known.items() if name in state.arrays}
-        if "x" in state.arrays:
-            own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
-        yield whole_state(own, parts)
-
-
-def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
-    """Refuse results that have no poses of the mechanism, and those in which contacts push."""
-    given = argument("state", result.task)
-    remedy = "give the result of equilibria, equilibrium_path or statics of the same mechanism"
-    if "q" not in result.arrays or result["q"].shape[1:] != (mechanism.nq,) or not len(result):
-        raise given.error(f"the {result.task} has no poses of {mechanism.name}", remedy)
-    for name, array in result.arrays.items():
-        if name.startswith("contact_force(") and np.any(array != 0):
-            raise RunError(
-                f"in some of the poses {name[14:-1]} touches, so that motions are not small there",
-                element="state",
-                remedy="give the state of an equilibrium in which nothing touches",
-            )
-
-
 # --- the result -------------------------------------------------------------------------------
 
 
-def _result(found: Sequence[_Found], notes: tuple[str, ...]) -> Result:
+def _result(found: Sequence[_Found]) -> Result:
     mechanism = found[0].motion.mechanism
     blocks = [_arrays(each) for each in found]
     arrays = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
@@ -158,7 +118,7 @@ def _result(found: Sequence[_Found], notes: tuple[str, ...]) -> Result:
         report += _report(each, block, shapes[start:], start, len(found))
         start += len(block["kind"])
     facts = {"kinds": [KINDS[int(kind)] for kind in arrays["kind"]]}
-    return Result("modes", mechanism, "mode", {**first, **arrays}, (*report, *notes), facts, UNITS)
+    return Result("modes", mechanism, "mode", {**first, **arrays}, tuple(report), facts, UNITS)
 
 
 def _arrays(found: _Found) -> dict[str, Array]:

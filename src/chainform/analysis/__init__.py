@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         exact_values,
         rounding_at,
     )
-    from chainform.analysis.design.design import DesignResult, design
     from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium.equilibrium_search import equilibria
     from chainform.analysis.equilibrium.static_forces import statics
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.optimisation.design import DesignResult, design
     from chainform.analysis.oscillations.frequency_response import frequency_response
     from chainform.analysis.oscillations.root_locus import root_locus
     from chainform.analysis.oscillations.vibration_modes import modes

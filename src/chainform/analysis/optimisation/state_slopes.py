@@ -23,9 +23,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.graph_slopes import GraphSlopes, with_parameters
 from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
 from chainform.analysis.motions.constraint_values import ClosureRows
+from chainform.analysis.optimisation.graph_slopes import GraphSlopes, with_parameters
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.mechanism import Mechanism

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters, differences
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
-from chainform.analysis.design.design_report import design_report
-from chainform.analysis.design.optimiser import Outcome, Search
-from chainform.analysis.design.study import Study
+from chainform.analysis.optimisation.design_parameters import DesignParameters, differences
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.design_report import design_report
+from chainform.analysis.optimisation.optimiser import Outcome, Search
+from chainform.analysis.optimisation.study import Study
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import Error, RunError

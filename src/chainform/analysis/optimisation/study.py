@@ -15,14 +15,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters, differences
-from chainform.analysis.design.equilibrium_rows import EquilibriumRows
-from chainform.analysis.design.motion_slopes import MotionStudy
-from chainform.analysis.design.row_expressions import Varied
-from chainform.analysis.design.state_slopes import no_derivative
-from chainform.analysis.design.task_slopes import TaskSlopes, has_exact
+from chainform.analysis.optimisation.design_parameters import DesignParameters, differences
+from chainform.analysis.optimisation.equilibrium_rows import EquilibriumRows
+from chainform.analysis.optimisation.motion_slopes import MotionStudy
+from chainform.analysis.optimisation.row_expressions import Varied
+from chainform.analysis.optimisation.state_slopes import no_derivative
+from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
+from chainform.analysis.optimisation.task_slopes import TaskSlopes, has_exact
 from chainform.analysis.results.result import Result
-from chainform.analysis.studies import STUDIES, arguments_in, words_of
 from chainform.errors import RunError
 from chainform.given import argument
 from chainform.simulation import ResultRecord, columns_of

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import scipy_module
 from chainform.analysis.equilibrium.equilibrium_search import without_turns
 from chainform.analysis.equilibrium.equilibrium_starts import periodic_coordinates
 from chainform.analysis.equilibrium.static_problem import StaticOptions, static_problem
+from chainform.analysis.optimisation.design_parameters import scipy_module
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 

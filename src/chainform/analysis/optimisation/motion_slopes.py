@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters, named
-from chainform.analysis.design.state_slopes import coordinate_changes, no_derivative
+from chainform.analysis.optimisation.design_parameters import DesignParameters, named
+from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.results.result import Result
 from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.errors import RunError

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.graph_slopes import GraphSlopes
-from chainform.analysis.design.state_slopes import StateSlopes
+from chainform.analysis.optimisation.graph_slopes import GraphSlopes
+from chainform.analysis.optimisation.state_slopes import StateSlopes
 
 Array = NDArray[np.float64]
 RANK = 1e-10

@@ -18,10 +18,10 @@ from chainform.formulations.momentum import MassCentre, Six, kinetic_energy, pot
 from chainform.formulations.operational_space import QuantityBuilder, Rows
 from chainform.formulations.shared.forces import passive_forces, rotor_energy, spring_energy
 from chainform.formulations.shared.kinematics import AXES, Kinematics
+from chainform.formulations.shared.newton_euler_recursion import RegressorColumns
 from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
-from chainform.formulations.shared.regressor import RegressorColumns
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar, is_zero

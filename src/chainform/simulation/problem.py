@@ -57,13 +57,13 @@ from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
-from chainform.simulation.prescribed_runs import motion_of
 from chainform.simulation.problem_options import (
     DEFAULTS,
     LAWS,
     NAMES,
     ProblemOptions,
     check_names,
+    motion_of,
     solver_of,
 )
 from chainform.simulation.quantities import Columns

@@ -13,9 +13,8 @@ import pytest
 
 import chainform as cf
 from chainform.analysis.optimisation.design_parameters import DesignParameters, differences
-from chainform.analysis.optimisation.equilibrium_rows import EquilibriumRows
 from chainform.analysis.optimisation.row_expressions import Varied, criterion
-from chainform.analysis.optimisation.study import Study
+from chainform.analysis.optimisation.study import EquilibriumRows, Study
 from chainform.readers import read_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.results.mode_motion import mode_motion
+from chainform.analysis.results.displacement import mode_motion
 from chainform.display import Displayed
 from chainform.errors import ReadError, RunError
 from chainform.given import argument, counted

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
-    from chainform.analysis.linear.linear_variables import StateOptions
+    from chainform.analysis.linear.linear_variables import LinearOptions
     from chainform.analysis.linear.linearisation import Linearisation, linearise
     from chainform.analysis.motions.drives import DriveForces, drives
     from chainform.analysis.motions.forces import UnknownForces, unknown_forces
@@ -66,6 +66,7 @@ __all__ = [
     "DriveForces",
     "ImplicitEquations",
     "IndependentCoordinates",
+    "LinearOptions",
     "Linearisation",
     "MotionOptions",
     "MotionSource",
@@ -76,7 +77,6 @@ __all__ = [
     "Progress",
     "Result",
     "StartDeviations",
-    "StateOptions",
     "StaticOptions",
     "Task",
     "TaskInterrupted",

@@ -51,6 +51,21 @@ class StateOptions(TypedDict, total=False):
     t: float
 
 
+class LinearOptions(StateOptions, total=False):
+    """What small motions are about: the parts of a state, and what acts.
+
+    `values` are those of parameters; `forces`, `signals` and `controllers` are as in `simulate`.
+    """
+
+    values: Mapping[str, Any] | None
+    forces: Mapping[str, Any] | None
+    signals: Mapping[str, Any] | None
+    controllers: Mapping[str, Any] | None
+
+
+ACTING = ("values", "forces", "signals", "controllers")
+
+
 def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> dict[str, Array]:
     """Return all inputs of the equations but qdd and multipliers, by group; x without q and qd."""
     _check_names(state)
@@ -70,7 +85,7 @@ def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> d
 
 def _check_names(state: Mapping[str, Any]) -> None:
     """Refuse an argument that there is not, as Python does."""
-    known = tuple(StateOptions.__annotations__)
+    known = tuple(LinearOptions.__annotations__)
     for name in state:
         if name not in known:
             close = get_close_matches(name, known, n=1)

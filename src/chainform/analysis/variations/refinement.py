@@ -159,7 +159,7 @@ class Refinement:
 
     def _divided(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> Pairs:
         self.rounds += 1
-        # Also where nothing can be said of the error, as where deviations are no numbers.
+        # Also where the error is unknown, as where deviations are no numbers.
         if self.rounds > ROUNDS or 2 * wide.sum() + len(pairs) > MOST or not wide.any():
             raise self.unreached(pairs, wide, reached)
         return Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
@@ -223,11 +223,11 @@ class Refinement:
         """Return deviations at times, (m, n, columns); at the time of an event those after it."""
         n, Z = len(self.equations.names), path.forward(self.start)
         places = path.at(times)
-        begun = path.times[places]
-        inside = times > begun
+        last = path.times[places]
+        inside = times > last
         found = Z[places]
         if np.any(inside):
-            results = self._solved(begun[inside], times[inside])[0]
+            results = self._solved(last[inside], times[inside])[0]
             found[inside] = results[..., :n] @ found[inside]
             found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
         return found

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from chainform.analysis.linear.linear_variables import LinearOptions
     from chainform.analysis.linear.linearisation import Linearisation, linearise
     from chainform.analysis.motions.drives import DriveForces, drives
-    from chainform.analysis.motions.forces import UnknownForces, unknown_forces
     from chainform.analysis.motions.known_states import is_run_file
     from chainform.analysis.motions.motion import (
         MotionOptions,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.motions.unknown_forces import UnknownForces, unknown_forces
     from chainform.analysis.optimisation.design import DesignResult, design
     from chainform.analysis.oscillations.frequency_response import frequency_response
     from chainform.analysis.oscillations.root_locus import root_locus

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
+    from chainform.simulation.equations.contact.contact_tables import barriers_of, tables_of
     from chainform.simulation.equations.contact.laws import (
         Barrier,
         Barriers,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         PointContact,
         Stop,
     )
-    from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.controllers import (
         Controller,
         SampledController,

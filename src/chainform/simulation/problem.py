@@ -22,8 +22,8 @@ from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeCache, LruCache
 from chainform.simulation.consistent_state import Remarks, state_of_motion
+from chainform.simulation.equations.contact.contact_tables import barriers_of, tables_of
 from chainform.simulation.equations.contact.laws import Barriers
-from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import (
     ControlClock,
     Controller,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.given import counted
 from chainform.verification.certificate import Check
-from chainform.verification.samples import Sample
+from chainform.verification.state_samples import Sample
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.jumps import Jumps
+from chainform.analysis.variations.event_variations import Jumps
 from chainform.analysis.variations.variation_graph import SEAMS
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.errors import RunError

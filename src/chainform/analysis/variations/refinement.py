@@ -3,7 +3,7 @@
 The states at the nodes come from the motion itself. An interval is cut in two until the error that
 it puts into the deviations is small: of two results, one in whole intervals and one in halves, the
 second has a 1023rd part of the difference (order 10). Between smooth stretches lie events
-(jumps.py).
+(event_variations.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, Stages, gauss
-from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.event_variations import EventVariation
 from chainform.analysis.variations.motion_variations import AWAY, MotionVariations
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variational_equations import VariationalEquations

@@ -13,7 +13,6 @@ from chainform.analysis.linear.linear_variables import LinearOptions
 from chainform.analysis.linear.linearisation import ActingValues, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
-from chainform.analysis.oscillations.parameter_motions import ParameterMotions
 from chainform.analysis.oscillations.pole_paths import (
     Crossing,
     PolePoint,
@@ -21,7 +20,7 @@ from chainform.analysis.oscillations.pole_paths import (
     matched,
     unstable,
 )
-from chainform.analysis.oscillations.steady_motion import check_steady
+from chainform.analysis.oscillations.steady_motion import ParameterMotions, check_steady
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError

@@ -30,6 +30,11 @@ class Deviation:
     """The entry and the state of the worst deviation."""
 
 
+def largest_of(values: Array) -> float:
+    """Return the largest size of an entry."""
+    return float(np.abs(values).max(initial=0.0))
+
+
 def deviation_of(
     output: str, found: Array, expected: Array, bound: Array | float, certain: NDArray[np.bool_]
 ) -> Deviation:

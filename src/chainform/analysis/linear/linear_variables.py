@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
+from chainform.analysis.results.displacement import has_quaternion
 from chainform.errors import RunError
 from chainform.given import argument, finite_array, listed
-from chainform.mechanism import GROUND, Mechanism, with_unit_quaternions
+from chainform.mechanism import Mechanism, with_unit_quaternions
 from chainform.model import entry_names, place_of
 from chainform.simulation import assemble, consistent_rates, initial_rest, initial_state
 
@@ -258,18 +259,11 @@ def _named(
 
 def displacement_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of displacements along the rates."""
-    turned = _of_quaternions(mechanism)
-    return tuple(f"displacement({n})" if turned[k] else n for k, n in enumerate(mechanism.rates))
+    rates = enumerate(mechanism.rates)
+    return tuple(f"displacement({n})" if has_quaternion(mechanism, k) else n for k, n in rates)
 
 
 def rate_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of rates as laws write them."""
-    turned = _of_quaternions(mechanism)
-    return tuple(n if turned[k] else f"der({n})" for k, n in enumerate(mechanism.rates))
-
-
-def _of_quaternions(mechanism: Mechanism) -> list[bool]:
-    """Return, by rate, whether it is one of a joint with a quaternion."""
-    places = [record.segment for record in mechanism.rate_records]
-    segments = mechanism.segments
-    return [k != GROUND and segments[k].joint.kind.has_quaternion for k in places]
+    rates = enumerate(mechanism.rates)
+    return tuple(n if has_quaternion(mechanism, k) else f"der({n})" for k, n in rates)

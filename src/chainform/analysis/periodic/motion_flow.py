@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.results.displacement import displaced
+from chainform.analysis.results.rotation_values import rotated
 from chainform.analysis.variations.refinement import transitions_along
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variation_graph import INSTANT
@@ -95,7 +96,7 @@ class MotionStates:
             turn = origin[:, end - 4 : end]
             if kind is JointKind.FREE:
                 step = q[:, first : first + 3] - origin[:, first : first + 3]
-                xi[:, rate : rate + 3] = _turned_back(turn, step)
+                xi[:, rate : rate + 3] = rotated(turn * BACK, step)
                 rate += 3
             xi[:, rate : rate + 3] = _rotation_vectors(turn, q[:, end - 4 : end])
         return np.concatenate([xi, rest], axis=1)
@@ -130,18 +131,13 @@ class MotionStates:
 
 TINY = 1e-9
 """Motions below this, in rad and m, are none."""
+BACK = np.array([-1.0, -1.0, -1.0, 1.0])
+"""Signs that make a quaternion the inverse one."""
 
 
 def places_in(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
     """Return where names stand among others."""
     return [list(names).index(name) for name in chosen]
-
-
-def _turned_back(quaternions: Array, vectors: Array) -> Array:
-    """Return vectors in the axes that quaternions (x y z w) turn."""
-    u, s = -quaternions[:, :3], quaternions[:, 3:]
-    across = np.cross(u, vectors)
-    return np.asarray(vectors + 2 * (s * across + np.cross(u, across)), np.float64)
 
 
 def _rotation_vectors(first: Array, second: Array) -> Array:

@@ -37,7 +37,7 @@ from chainform.analysis.poses.axis_angles import (
 from chainform.analysis.poses.pose_equations import PoseEquations
 from chainform.analysis.poses.pose_search import NEAR_STEPS, PoseSearch
 from chainform.analysis.poses.pose_targets import PoseGoals
-from chainform.analysis.poses.rotation_values import rotations_about
+from chainform.analysis.results.rotation_values import rotations_about
 from chainform.errors import RunError
 from chainform.given import counted
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.results.rotation_values import rotated, turned
 from chainform.errors import RunError
 from chainform.given import argument
-from chainform.mechanism import JointKind, Mechanism
+from chainform.mechanism import GROUND, JointKind, Mechanism
 from chainform.simulation import Run, assemble
 
 Array = NDArray[np.float64]
@@ -72,25 +73,13 @@ def displaced(mechanism: Mechanism, q: Array, steps: Array) -> Array:
         end = first + kind.coordinates
         turn = q[:, end - 4 : end]
         if kind is JointKind.FREE:
-            moved[:, first : first + 3] += _turned(turn, steps[:, rate : rate + 3])
+            moved[:, first : first + 3] += rotated(turn, steps[:, rate : rate + 3])
             rate += 3
-        moved[:, end - 4 : end] = _after(turn, steps[:, rate : rate + 3])
+        moved[:, end - 4 : end] = turned(turn, steps[:, rate : rate + 3])
     return moved
 
 
-def _turned(quaternions: Array, vectors: Array) -> Array:
-    """Return vectors turned by quaternions (x y z w)."""
-    u, s = quaternions[:, :3], quaternions[:, 3:]
-    across = np.cross(u, vectors)
-    return vectors + 2 * (s * across + np.cross(u, across))
-
-
-def _after(quaternions: Array, turns: Array) -> Array:
-    """Return quaternions after turns (rotation vectors in body axes), of length 1."""
-    angle = np.linalg.norm(turns, axis=1, keepdims=True)
-    w = turns * np.sinc(angle / (2 * np.pi)) / 2
-    u, s, c = quaternions[:, :3], quaternions[:, 3:], np.cos(angle / 2)
-    product = np.concatenate(
-        [s * w + c * u + np.cross(u, w), s * c - np.sum(u * w, axis=1, keepdims=True)], axis=1
-    )
-    return product / np.linalg.norm(product, axis=1, keepdims=True)
+def has_quaternion(mechanism: Mechanism, rate: int) -> bool:
+    """Return whether a rate is one of a joint with a quaternion."""
+    segment = mechanism.rate_records[rate].segment
+    return segment != GROUND and mechanism.segments[segment].joint.kind.has_quaternion

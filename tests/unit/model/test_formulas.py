@@ -126,6 +126,16 @@ def test_what_is_multiplied_out_takes_symbols() -> None:
         expanded.latex(angles="split")
 
 
+def test_symbols_that_look_alike_are_refused() -> None:
+    alike = {"crank": r"\theta_1", "rod": r"\theta_{1}"}
+    crank = cf.derive("examples/slider_crank.toml", ["H"])["H"]
+    with pytest.raises(Error, match="looks like the symbol of crank"):
+        crank.latex(expanded=True, symbols=alike)
+    with pytest.raises(Error, match="no coordinate or parameter") as caught:
+        crank.latex(expanded=True, symbols={"nonsense": "a"})
+    assert str(caught.value.remedy) == "there are crank, rod, piston, r, l"
+
+
 def test_derivatives_stand_as_fractions_of_partial_signs() -> None:
     outputs = ["H", "tau", "derivative(tau,q)"]
     model = cf.derive(read_text(DOUBLE_PENDULUM, "toml"), outputs, parameters="symbolic")

@@ -77,11 +77,10 @@ def notation_of(
         meant = _input_meant(mechanism, name)
         if meant in given:
             raise argument("symbols", name).error(f"{meant} has two symbols", "leave one out")
-        if symbol.look in owners:
-            problem = f"it looks like the symbol of {owners[symbol.look]}"
+        if (other := owners.setdefault(symbol.look, str(name))) != name:
+            problem = f"it looks like the symbol of {other}"
             raise argument("symbols", name).error(problem, "give each a symbol of its own")
         given[meant] = symbol
-        owners[symbol.look] = name
     for i, name in enumerate(mechanism.coordinates, start=1):
         found |= _coordinate(mechanism, i, name, given.get(f"q{i}"))
     for i, name in enumerate(rates, start=1):

@@ -106,7 +106,9 @@ class PathFollower:
         times, found, good = self.targets.times, *self.search.newton(q, self.targets.goals)
         good &= self.equations.is_possible(found, times)
         for k in range(1, len(q)):
-            if good[k - 1] and not (good[k] and self._goes_on(q[k - 1 : k + 1], found[k - 1 : k + 1])):
+            if good[k - 1] and not (
+                good[k] and self._goes_on(q[k - 1 : k + 1], found[k - 1 : k + 1])
+            ):
                 before = found[k - 1 : k]
                 found[k], good[k] = self._halved(before, times[k - 1], times[k], HALVINGS)
         lost = np.flatnonzero(~good)

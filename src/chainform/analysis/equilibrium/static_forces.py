@@ -77,7 +77,10 @@ def statics(  # noqa: PLR0913, a front door
     found_by_name = driven is None and bool(source.unknowns or frames)
     chosen = [] if found_by_name else driven_rates(source, driven)
     left = names_in("without", without)
-    return _result(source, poses, chosen, left, _Balance(source, frames, left, t))
+    balance = _Balance(source, frames, left, t)
+    # Where a law of the mechanism has no value there is none, and `solved` refuses that.
+    with np.errstate(all="ignore"):
+        return _result(source, poses, chosen, left, balance)
 
 
 def _poses(mechanism: Mechanism, q: Any, t: float) -> Array:

@@ -111,7 +111,8 @@ def refuse_infinite(t: Array, arrays: Mapping[str, Array]) -> None:
             raise RunError(
                 f"{name} has no finite value at t = {t[np.argmax(wrong)]:.6g} s",
                 element="motion",
-                remedy="the motion, or a value, is too large for numbers: give it in SI units",
+                remedy="correct the motion: laws of the mechanism may have no value there, or it is too "
+                "large for numbers",
             )
 
 

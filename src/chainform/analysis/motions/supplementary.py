@@ -111,8 +111,8 @@ def refuse_infinite(t: Array, arrays: Mapping[str, Array]) -> None:
             raise RunError(
                 f"{name} has no finite value at t = {t[np.argmax(wrong)]:.6g} s",
                 element="motion",
-                remedy="correct the motion: laws of the mechanism may have no value there, or it is too "
-                "large for numbers",
+                remedy="correct the motion: it is too large for numbers, or laws of the mechanism "
+                "have no value there",
             )
 
 

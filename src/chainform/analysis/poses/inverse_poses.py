@@ -279,7 +279,7 @@ def inverse_kinematics(
 
 
 def _with_value(search: PoseSearch, start: Array, goal: PoseGoals, *, is_given: bool) -> Array:
-    """Return the pose to begin with, or if none is given, a random one if laws have no value there."""
+    """Return the pose to begin with: a random one where none is given and laws have no value."""
     tries = start[np.newaxis]
     if not is_given and not np.isfinite(search.equations.at(tries, goal).size[0]):
         tries = search.random_poses(np.tile(start, (TRIES, 1)))

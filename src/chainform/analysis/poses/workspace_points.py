@@ -73,14 +73,12 @@ def workspace(
         position, sizes = _reached(mechanism, of, q, Watch(takes_parts=False))
     else:
         position, sizes = _reached(mechanism, of, q, watch)
-    has_value = np.isfinite(position).all(axis=1)
-    if not has_value.all():
-        lines.append(
-            f"{has_value.sum()} of {len(position)} poses are left: laws have no value in others"
-        )
-    q, position, sizes = (part[: len(has_value)][has_value] for part in (q, position, sizes))
-    if not len(q) and not watch.came:
-        message = f"the laws of the mechanism have no value in {number} poses"
+    found, places = len(position), np.flatnonzero(~np.isnan(position[:, 0]))
+    q, position, sizes = (part[places] for part in (q, position, sizes))
+    if len(q) < found:
+        lines.append(f"{len(q)} of {found} poses are left: laws have no value in the others")
+    if not len(q):
+        message = f"the laws of the mechanism have no value in {found} poses"
         raise RunError(message, file=mechanism.file, element="ranges", remedy="give other ranges")
     box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]
     reach = np.linalg.norm(position, axis=1)
@@ -137,10 +135,10 @@ def _reached(mechanism: Mechanism, of: str, q: Array, watch: Watch) -> tuple[Arr
             part = slice(first, first + TOGETHER)
             with np.errstate(all="ignore"):
                 found = model.evaluate(q=q[part], **times)
-            place, J = found[outputs[0]][:, :3, 3], found[outputs[1]][:, :3]
-            finite = np.isfinite(place).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
-            position[part] = np.where(finite[:, None], place, np.nan)
-            J = np.where(finite[:, None, None], J, 0.0)
+            place, slopes = found[outputs[0]][:, :3, 3], found[outputs[1]][:, :3]
+            lost = np.isnan(place.sum(axis=1) + slopes.sum(axis=(1, 2)))
+            position[part] = np.where(lost[:, None], np.nan, place)
+            J = np.where(lost[:, None, None], 0.0, slopes)
             still = np.zeros((len(J), mechanism.nv))
             moving = [J] if rows is None else _along(rows, q[part], still, J)
             sizes += [np.asarray(np.linalg.svd(x, compute_uv=False), np.float64) for x in moving]

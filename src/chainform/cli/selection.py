@@ -1,4 +1,4 @@
-"""Quantities on a command line: what they mean in a model, what must be derived, how they are set."""
+"""Quantities on a command line: what they mean in a model, what must be derived, their text."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import even_factors, refuse_singular
+from chainform.analysis.linear.state_accelerations import even_factors, refuse_singular
 from chainform.errors import RunError
 from chainform.formulations import basic_rates
 from chainform.given import argument, counted

@@ -24,11 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import (
-    ImplicitEquations,
-    no_value,
-    settle_accelerations,
-)
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
 from chainform.analysis.linear.linear_outputs import LinearOutputs, LinearRows
 from chainform.analysis.linear.linear_variables import (
@@ -37,6 +33,7 @@ from chainform.analysis.linear.linear_variables import (
     displacement_names,
     rate_names,
 )
+from chainform.analysis.linear.state_accelerations import no_value, settle_accelerations
 from chainform.formulations import coordinate_of
 from chainform.mechanism import JointKind, float_of, known_values
 from chainform.simulation import rest_names, whole_states

@@ -14,7 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
     GROWTH,
@@ -24,7 +25,6 @@ from chainform.analysis.oscillations.eigenmodes import (
     eigenmodes,
 )
 from chainform.analysis.oscillations.steady_motion import (
-    ActingValues,
     SteadyMotion,
     given_states,
     steady_motion,
@@ -50,7 +50,7 @@ MOST_PEAKS = 40
 GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 
-def frequency_response(  # noqa: PLR0913, a front door
+def frequency_response(
     mechanism: Mechanism | str | PathLike[str],
     inputs: Sequence[str] | Mapping[str, Any],
     outputs: Sequence[str],
@@ -58,12 +58,8 @@ def frequency_response(  # noqa: PLR0913, a front door
     *,
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     row: int | None = None,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     wrenches: Sequence[str] = (),
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 
@@ -80,14 +76,13 @@ def frequency_response(  # noqa: PLR0913, a front door
     each peak. A frequency at which a mode without damping swings by itself is refused. The report
     says where modes grow, so that no motion approaches the forced one.
     """
-    acting = ActingValues(values, forces, signals, controllers, wrenches)
     names, weights = _inputs(inputs)
     given = argument("outputs", outputs)
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
-    equations = acting.equations(mechanism)
-    states = given_states(equations.mechanism, state, parts)
+    equations = ActingValues.of(options, wrenches).equations(mechanism)
+    states = given_states(equations.mechanism, state, options)
     if row is None and len(states) > 1:
         message = f"there are {len(states)} equilibria"
         raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")

@@ -59,7 +59,7 @@ class Crossing:
     """Where poles cross the imaginary axis: how many, which way, and with which frequency.
 
     Where no function that is smooth changes its sign there, `is_located` is False: the value is
-    then that at which real parts begin to be told from zero.
+    then that at which real parts can first be distinguished from zero.
     """
 
     point: PolePoint

@@ -18,19 +18,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.acting_laws import acting_laws
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import operating_point
-from chainform.analysis.linear.linearisation import equations_of, whole_state
+from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.results.displacement import displaced
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.pipeline import names_in
-from chainform.readers import read
-from chainform.simulation import consistent_rates, parameters_of, rest_names
+from chainform.simulation import consistent_rates, rest_names
 
 Array = NDArray[np.float64]
 HELD = "drives that hold joints are constant forces here: what they hold may move"
@@ -38,24 +35,6 @@ AHEAD = (0.37, -1.23, 2.9)
 """How far along a motion its equations are taken again: rad, or parts of the fastest rate."""
 SAME = 1e-8
 """Entries that differ by less, against the largest, are the same."""
-
-
-@dataclass(frozen=True)
-class ActingValues:
-    """What acts on a mechanism, as it was given: laws, controllers, parameters, frames."""
-
-    values: Any = None
-    forces: Any = None
-    signals: Any = None
-    controllers: Any = None
-    wrenches: Any = ()
-
-    def equations(self, mechanism: Mechanism | str | PathLike[str]) -> ImplicitEquations:
-        """Return the equations of a mechanism with it."""
-        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-        moving = parameters_of(source, self.values).mechanism
-        laws = acting_laws(moving, self.forces, self.signals, self.controllers)
-        return equations_of(moving, names_in("wrenches", self.wrenches), laws)
 
 
 @dataclass(frozen=True)

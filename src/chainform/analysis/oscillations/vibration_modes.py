@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
     DECAY,
@@ -23,7 +24,6 @@ from chainform.analysis.oscillations.eigenmodes import (
     unit_shapes,
 )
 from chainform.analysis.oscillations.steady_motion import (
-    ActingValues,
     SteadyMotion,
     given_states,
     steady_motion,
@@ -55,12 +55,8 @@ def modes(
     mechanism: Mechanism | str | PathLike[str],
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     *,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     independent: Sequence[str] | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 
@@ -78,10 +74,9 @@ def modes(
     x_imag (states of actuators and controllers), and the state: equilibrium (its row), q, qd.
     `animate(mode=2)` shows a mode, and so does `picture`.
     """
-    acting = ActingValues(values, forces, signals, controllers)
-    equations = acting.equations(mechanism)
+    equations = ActingValues.of(options).equations(mechanism)
     found: list[_Found] = []
-    for number, given in enumerate(given_states(equations.mechanism, state, parts), 1):
+    for number, given in enumerate(given_states(equations.mechanism, state, options), 1):
         motion = steady_motion(equations, given, independent=independent)
         found.append(_Found(number, motion, eigenmodes(motion)))
     return _result(found)

@@ -49,7 +49,7 @@ from chainform.simulation import (
 )
 from chainform.verification.certificate import Check
 from chainform.verification.motion.motion_comparison import LAWS, ROUNDED, MotionComparison
-from chainform.verification.motion.motion_laws import check_laws_of_motion, check_rates
+from chainform.verification.motion.motion_identities import check_laws_of_motion, check_rates
 from chainform.verification.motion.motion_variants import SAMPLES, Variants
 
 Array = NDArray[np.float64]

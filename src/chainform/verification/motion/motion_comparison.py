@@ -27,7 +27,7 @@ FASTER = 0.75
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
 COLUMNS = ("tau", "u", "x", "further", "qdd", "drives", "energy", "work", "losses")
-"""What a run has beside coordinates and rates; its forces and other outputs come after them."""
+"""What a run has besides coordinates and rates; its forces and other outputs come after them."""
 LAWS = {
     "again": "the run is the motion of its problem",
     "columns": "all other columns of the run are those of its problem",

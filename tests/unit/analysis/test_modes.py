@@ -224,7 +224,8 @@ def test_a_disc_that_rolls_in_a_circle() -> None:
     def turns(heading: float) -> Any:
         return [lean, 0.0, spin + heading * np.sin(lean), heading * np.cos(lean)]
 
-    heading = brentq(lambda n: disc_rates(np.array(turns(n)))[1], -6, -0.1, xtol=1e-15)
+    root: Any = brentq(lambda n: disc_rates(np.array(turns(n)))[1], -6, -0.1, xtol=1e-15)
+    heading = float(root)
     found = cf.modes(disc, q={"theta": lean}, qd={"phi": spin, "psi": heading})
     w, h = np.array(turns(heading)), 1e-5
     columns = [(disc_rates(w + h * e) - disc_rates(w - h * e)) / (2 * h) for e in np.eye(4)]

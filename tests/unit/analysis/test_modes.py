@@ -262,6 +262,14 @@ def test_errors_of_slow_modes_behind_stiff_springs_are_given(
     assert bool(told) == (stiffness > 1e7)
 
 
+def test_a_slow_pendulum_aside_of_rest_is_not_at_rest() -> None:
+    builder = cf.Mechanism.builder("slow", gravity=(0, 0, -9.81e-9))
+    slow = builder.segment("p", axis="y", mass=1, com=[0, 0, -0.5]).build()
+    assert cf.modes(slow)["angular_frequency"] == pytest.approx([np.sqrt(2 * 9.81e-9)])
+    with pytest.raises(cf.Error, match="no equilibrium"):
+        cf.modes(slow, q=[0.01])
+
+
 def test_weight_that_is_only_rounding_is_none() -> None:
     """The centre of mass of the last link is on its axis: its turn is free, and does not grow."""
     arm = cf.read(EXAMPLES / "six_axis_arm.toml")

@@ -211,7 +211,9 @@ def test_a_truss_that_falls_on_a_stop_turns_back_its_load_there() -> None:
 
 
 @pytest.mark.parametrize(("lean", "span"), [(0.11, (1.602, 3)), (0.3, (2, 1.602))])
-def test_where_a_column_meets_a_wall_no_path_branches(lean: float, span: tuple[float, ...]) -> None:
+def test_where_a_column_meets_a_wall_no_path_branches(
+    lean: float, span: tuple[float, float]
+) -> None:
     """A buckled column comes to a wall at 0.3 rad where 8 phi = m g l sin(phi), and stays there."""
     stops = {"lean": {"upper": "0.3"}}
     path = cf.equilibrium_path(column(), "m", span, q0=[lean], stops=stops, branches=True)

@@ -85,7 +85,7 @@ def sensitivities(
     if not by:
         remedy = "name parameters, or values of the start in initial"
         raise RunError("there is nothing to differentiate by", element="parameters", remedy=remedy)
-    work = _Sensitivities(motion, start.deviations(), by, tolerance)
+    work = _Sensitivities(motion, start.deviations, by, tolerance)
     return work.adjoint() if mode == "adjoint" else work.forward(outputs, has_objective)
 
 

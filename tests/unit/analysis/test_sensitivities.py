@@ -156,7 +156,7 @@ def test_a_walker_over_its_steps() -> None:
 
 
 def test_cvodes_agrees() -> None:
-    """The forward sensitivities of SUNDIALS for the same equations, written by hand for CasADi."""
+    """Forward and adjoint of SUNDIALS for the same equations, written by hand for CasADi."""
     ca: Any = import_module("casadi")
     q, v, t = ca.MX.sym("q"), ca.MX.sym("v"), ca.MX.sym("t")
     m, length, k = (ca.MX.sym(name) for name in "mlk")
@@ -168,19 +168,20 @@ def test_cvodes_agrees() -> None:
     solver = ca.integrator("swing", "cvodes", problem, 0, 2.0, given)
     x, p = ca.MX.sym("x", 2), ca.MX.sym("p", 3)
     last = solver(x0=x, p=p)["xf"]
-    slopes = ca.Function("slopes", [x, p], [ca.jacobian(last, ca.vertcat(x, p))])
-    other = np.array(slopes([0.4, 1.0], [1.5, 0.7, 0.4]))
-    found = cf.sensitivities(
-        mechanism_of(PENDULUM),
-        ["m", "l", "k"],
-        q0=[0.4],
-        qd0=[1.0],
-        t=2,
-        rtol=1e-12,
-        forces={"rod": "-k*der(rod)^3 + sin(3*t)*l"},
-    )
+    # One backward run gives the gradient, two forward ones all derivatives.
+    gradient = ca.jtimes(last[0] ** 2 + last[1], ca.vertcat(x, p), ca.MX(1), True)
+    slopes = ca.Function("slopes", [x, p], [ca.jacobian(last, ca.vertcat(x, p)), gradient])
+    other, backward = map(np.array, slopes([0.4, 1.0], [1.5, 0.7, 0.4]))
+    options: dict[str, Any] = {"q0": [0.4], "qd0": [1.0], "t": 2, "rtol": 1e-12}
+    options |= {"forces": {"rod": "-k*der(rod)^3 + sin(3*t)*l"}}
+    pendulum, names = mechanism_of(PENDULUM), ["m", "l", "k"]
+    found = cf.sensitivities(pendulum, names, **options)
     mine = np.concatenate([found["d(q)"][-1], found["d(qd)"][-1]])
     assert np.allclose(mine, other, atol=1e-7 * np.abs(other).max())
+    adjoint = cf.sensitivities(pendulum, names, objective="rod^2 + der(rod)", **options)
+    assert adjoint.facts["mode"] == "adjoint"
+    ours = list(adjoint.facts["gradient"].values())
+    assert np.allclose(ours, backward[:, 0], atol=1e-7 * np.abs(backward).max())
 
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
@@ -244,6 +245,26 @@ def test_a_short_push_is_not_missed() -> None:
     found = cf.sensitivities(slide, q0=[0.3], qd0=[2.0], **options)
     ends = [cf.simulate(slide, q0=[x], qd0=[2.0], **options).q[-1] for x in (0.4, 0.2)]
     assert np.allclose(found["d(q)"][-1, 0, 0], (ends[0] - ends[1]) / 0.2, atol=1e-6)
+
+
+def test_growth_of_deviations_is_said() -> None:
+    """What is pushed away by 1 N/m goes as cosh(t), and all errors of the motion with it."""
+    for end, is_said in ((2, False), (20, True)):
+        for objective in (None, "x"):
+            found = cf.sensitivities(
+                mechanism_of(SLIDE), t=end, forces={"x": "x"}, objective=objective, rtol=1e-8
+            )
+            assert np.isclose(found.facts["growth"], np.cosh(end))
+            assert any("deviations grow" in line for line in found.report) is is_said
+
+
+@pytest.mark.slow
+def test_a_load_that_hangs_at_rest_moves_by_rounding() -> None:
+    found = cf.sensitivities(SCENARIOS / "crane_lift.toml", t=0.3)
+    assert 0 < np.abs(found["qd"]).max() < 1e-12
+    rate = np.sqrt(2000 * 9.81 * 12 / (2000 * 12**2 + 300))
+    swing = column(found, "d(q)", "q0.swing_r1")[-1]
+    assert np.isclose(np.abs(swing).max(), np.cos(0.3 * rate), atol=1e-8)
 
 
 # --- laws that jump -------------------------------------------------------------------------------
@@ -346,7 +367,7 @@ def test_an_objective_names_parameters_that_the_motion_does_not_have() -> None:
 
 
 PENDULUM_OPTIONS: dict[str, Any] = {"q0": [0.4], "t": 1}
-WITH_BLANK = {**PENDULUM, "parameters": {**PENDULUM["parameters"], "blank": {}}}
+WITH_BLANK = {**PENDULUM, "parameters": {"m": 1.5, "l": 0.7, "k": 0.4, "blank": {}}}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a function": ({"forces": lambda _t, q, _qd: -q}, "function of Python"),
     "samples": ({"hold": 0.01}, "sampled"),

@@ -95,8 +95,13 @@ class MotionVariations:
 
     @property
     def rtol(self) -> float:
-        """The tolerance of the motion."""
+        """The relative tolerance of the motion."""
         return self.equations.system.problem.settings.rtol
+
+    @property
+    def atol(self) -> float:
+        """The absolute tolerance of the motion."""
+        return self.equations.system.problem.settings.atol
 
     def edges(self) -> Array:
         """Return edges of intervals: some steps of the motion for each."""

@@ -1,4 +1,4 @@
-"""Quantities on a command line: what they mean in a model, what must be derived, their LaTeX."""
+"""Quantities on a command line: what they mean in a model, what must be derived, their text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from itertools import product
 import numpy as np
 
 from chainform.cli.printing import Document
-from chainform.emitters import TRIG_FORMS, WIDTH, ZERO, Equation, Formula, Letters, formula_latex
+from chainform.emitters import (
+    TRIG_FORMS,
+    WIDTH,
+    ZERO,
+    Equation,
+    Formula,
+    Letters,
+    formula_latex,
+    formula_mathml,
+)
 from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME, OF_ROWS, PART_CHOICES
 from chainform.given import near
@@ -275,6 +284,7 @@ def add_typesetting(parser: ArgumentParser) -> None:
     """Add the options of formulas for papers."""
     group = parser.add_argument_group("formulas for papers")
     group.add_argument("--latex", action="store_true", help="write LaTeX, for amsmath")
+    group.add_argument("--mathml", action="store_true", help="write MathML, for pages")
     group.add_argument(
         "--trig",
         choices=TRIG_FORMS,
@@ -297,10 +307,24 @@ def add_typesetting(parser: ArgumentParser) -> None:
 
 def check_typesetting(args: Namespace) -> None:
     """Refuse options of LaTeX without it."""
-    options = {"--trig": args.trig, "--symbol": args.symbols, "--width": args.width}
+    if args.latex and args.mathml:
+        raise ReadError("--mathml goes without --latex", element="--mathml")
+    options = {"--trig": args.trig, "--symbol": args.symbols}
     for option, given in options.items():
-        if given is not None and not args.latex:
-            raise ReadError(f"{option} goes with --latex", element=option)
+        if given is not None and not is_typeset(args):
+            raise ReadError(f"{option} goes with --latex or --mathml", element=option)
+    if args.width is not None and not args.latex:
+        raise ReadError("--width goes with --latex", element="--width")
+
+
+def is_typeset(args: Namespace) -> bool:
+    """Tell whether formulas are wanted as LaTeX or MathML."""
+    return bool(args.latex or args.mathml)
+
+
+def typeset(formula: Formula, args: Namespace) -> str:
+    """Return a formula as LaTeX or MathML."""
+    return formula_mathml(formula) if args.mathml else formula_latex(formula)
 
 
 def options_of(args: Namespace) -> FormulaOptions:
@@ -329,10 +353,10 @@ def letters_for(model: Model, selections: Sequence[Selection], args: Namespace) 
         return letters_of(quantity, options_of(args), expanded=args.expand)
 
 
-def legend_rows(letters: Letters, formulas: Sequence[Formula]) -> list[Document]:
+def legend_rows(letters: Letters, formulas: Sequence[Formula], args: Namespace) -> list[Document]:
     """Return what the short sines in formulas stand for, as steps of a document."""
     legend = letters.legend([Equation(ZERO, formula) for formula in formulas])
-    return [{"name": formula_latex(e.left), "formula": formula_latex(e.right)} for e in legend]
+    return [{"name": typeset(e.left, args), "formula": typeset(e.right, args)} for e in legend]
 
 
 def selection_text(
@@ -354,4 +378,4 @@ def selection_text(
     is_block = has_name(graph, name) and block_named(graph, name).shape == shape
     array = FormulaArray(name, labels, variables, letters, formulas.__getitem__, is_block)
     with bad_input():
-        return array.latex(options_of(args))
+        return array.mathml() if args.mathml else array.latex(options_of(args))

@@ -24,6 +24,7 @@ from chainform.analysis.oscillations.eigenmodes import (
     EigenMode,
     balanced_scales,
     eigenmodes,
+    state_matrix,
 )
 from chainform.analysis.oscillations.steady_motion import steady_motion
 from chainform.analysis.results.result import Result
@@ -167,7 +168,7 @@ class _Response:
                 remedy = "name single inputs: " + ", ".join(self.inputs[:8])
                 raise argument("inputs", 0).error("an amplitude belongs to one input", remedy)
             own, self.inputs = np.array(weights)[:, None], ("all",)
-        A, C = motion.rates[:, :n], rows.rows[:, :n]
+        A, C = state_matrix(motion), rows.rows[:, :n]
         scales = balanced_scales(A)
         self.A, self.C = A * scales / scales[:, None], C * scales
         self.B, self.D = motion.rates[:, n:] @ own / scales[:, None], rows.rows[:, n:] @ own

@@ -25,6 +25,8 @@ def test_options_are_written_as_tables_or_as_names_with_values(call: Callable[..
     statics = call("statics", BAR, "--q", "crank=pi/4", "--driven", "crank,rocker", "--json")
     held = cf.statics(BAR, {"crank": np.pi / 4}, ["crank", "rocker"])
     np.testing.assert_allclose(statics.document["arrays"]["tau"], held["tau"])
+    alone = call("statics", ROOT / "examples" / "portal_crane.toml", "--q", "4", "--json")
+    assert alone.document["arrays"]["q"] == [[4]]
     law = call("statics", BAR, "--q", "crank=1", "--forces", "rocker=max(1,2)", "--json")
     pushed = cf.statics(BAR, {"crank": 1}, forces={"rocker": "2"})
     np.testing.assert_allclose(law.document["arrays"]["tau"], pushed["tau"])

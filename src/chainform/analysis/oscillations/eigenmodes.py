@@ -45,7 +45,7 @@ TINY = 1e-100
 NONE = 1e-13
 """Shares of a matrix below this are zero, and so are poles below this share of the largest."""
 SLIGHT = 1e-15
-"""Damping below this share of the largest frequency is none."""
+"""Damping below this share of the largest frequency is none, and so is a share of an entry of A."""
 REAL = 1e-13
 """Real parts of pairs below this share of the largest pole are zero."""
 
@@ -148,9 +148,31 @@ def _mode(pole: complex, shape: Array, kind: int) -> EigenMode:
 # --- all other problems -----------------------------------------------------------------------
 
 
+def state_matrix(motion: SmallMotion) -> Array:
+    """Return A; what rounding left of entries that are zero is zero.
+
+    Balancing would make it as large as all else where poles are zero. It is judged by the largest
+    entry of its row or column, once each displacement and each rate has the mass 1 and the fastest
+    change the rate 1. States of actuators and controllers have units of their own, and stay.
+    """
+    n, chosen = len(motion.states), motion.independent
+    count, last = len(chosen.places), len(chosen.places) + len(chosen.rate_places)
+    A = motion.rates[:, :n].copy()
+    masses = [np.sum(T * (motion.accelerations.M @ T), axis=0) for T in (chosen.T_q, chosen.T_v)]
+    sizes = np.concatenate([np.sqrt(np.where(mass > 0, mass, 1.0)) for mass in masses])
+    even = A[:last, :last] * sizes[:, None] / sizes
+    fastest = np.max(np.abs(even[count:, count:]), initial=0.0)
+    rate = max(np.sqrt(np.max(np.abs(even[count:, :count]), initial=0.0)), fastest)
+    if rate > 0:
+        times = np.repeat([1.0, rate], [count, last - count])
+        even = np.abs(even * times / times[:, None]) / rate
+        rows, columns = (np.max(even, axis=axis, initial=0.0) for axis in (1, 0))
+        A[:last, :last][even <= SLIGHT * np.maximum(rows[:, None], columns)] = 0.0
+    return A
+
+
 def _general(motion: SmallMotion) -> EigenModes:
-    n = len(motion.states)
-    A = motion.rates[:, :n]
+    A = state_matrix(motion)
     scales = balanced_scales(A)
     even = A * scales / scales[:, None]
     Q, count = _zero_space(even)

@@ -14,8 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
@@ -24,8 +24,9 @@ from chainform.analysis.oscillations.eigenmodes import (
     EigenMode,
     balanced_scales,
     eigenmodes,
+    state_matrix,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, steady_motion
+from chainform.analysis.oscillations.steady_motion import steady_motion
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted, finite_array
@@ -47,19 +48,15 @@ MOST_PEAKS = 40
 GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 
-def frequency_response(  # noqa: PLR0913, a front door
+def frequency_response(
     mechanism: Mechanism | str | PathLike[str],
     inputs: Sequence[str] | Mapping[str, Any],
     outputs: Sequence[str],
     frequencies: Any = None,
     *,
     state: Mapping[str, Any] | None = None,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     wrenches: Sequence[str] = (),
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 
@@ -75,12 +72,10 @@ def frequency_response(  # noqa: PLR0913, a front door
     each peak. A frequency at which a mode without damping swings by itself is refused. The report
     says where modes grow, so that no motion approaches the forced one.
     """
-    acting = ActingValues(values, forces, signals, controllers, wrenches)
     names, weights = _inputs(inputs)
     wanted = argument("outputs", outputs).texts('write outputs=["crank"]')
-    motion = steady_motion(
-        acting.equations(mechanism), whole_state(state, parts), names, None, wanted
-    )
+    equations = ActingValues.of(options, wrenches).equations(mechanism)
+    motion = steady_motion(equations, whole_state(state, options), names, None, wanted)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)
@@ -173,7 +168,7 @@ class _Response:
                 remedy = "name single inputs: " + ", ".join(self.inputs[:8])
                 raise argument("inputs", 0).error("an amplitude belongs to one input", remedy)
             own, self.inputs = np.array(weights)[:, None], ("all",)
-        A, C = motion.rates[:, :n], rows.rows[:, :n]
+        A, C = state_matrix(motion), rows.rows[:, :n]
         scales = balanced_scales(A)
         self.A, self.C = A * scales / scales[:, None], C * scales
         self.B, self.D = motion.rates[:, n:] @ own / scales[:, None], rows.rows[:, n:] @ own

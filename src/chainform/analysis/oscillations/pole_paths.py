@@ -52,7 +52,7 @@ class Crossing:
     """Where poles cross the imaginary axis: how many, which way, and with which frequency.
 
     Where no function that is smooth changes its sign there, `is_located` is False: the value is
-    then that at which real parts begin to be told from zero.
+    then that at which real parts can first be distinguished from zero.
     """
 
     point: PolePoint
@@ -64,7 +64,7 @@ class Crossing:
 
 
 def limits(poles: Complex) -> Array:
-    """Return real parts that are not told from zero."""
+    """Return the real parts below which a pole counts as on the axis."""
     largest = float(np.max(np.abs(poles), initial=0.0))
     return LEANING * np.abs(poles) + NOISE * largest
 

@@ -9,11 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
-from chainform.analysis.oscillations.parameter_motions import ParameterMotions
 from chainform.analysis.oscillations.pole_paths import (
     Crossing,
     PolePoint,
@@ -21,7 +20,7 @@ from chainform.analysis.oscillations.pole_paths import (
     matched,
     unstable,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, check_steady
+from chainform.analysis.oscillations.steady_motion import ParameterMotions, check_steady
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -35,7 +34,7 @@ KINDS = ("point", "divergence", "oscillation")
 UNITS = {"pole_real": "1/s", "pole_imag": "1/s", "growth": "1/s"}
 
 
-def root_locus(  # noqa: PLR0913, a front door
+def root_locus(
     mechanism: Mechanism | str | PathLike[str],
     parameter: str,
     span: tuple[float, float],
@@ -43,12 +42,8 @@ def root_locus(  # noqa: PLR0913, a front door
     count: int = 101,
     tolerance: float = 1e-10,
     state: Mapping[str, Any] | None = None,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return the poles of small motions along a parameter, and where stability changes.
 
@@ -70,8 +65,8 @@ def root_locus(  # noqa: PLR0913, a front door
         raise argument("span", 0).error("the span is empty", "give two values: span=[0, 1]")
     number = argument("count", count).whole(2, MOST)
     share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
-    acting = ActingValues(values, forces, signals, controllers)
-    motions = ParameterMotions(mechanism, name, (first, last), acting, whole_state(state, parts))
+    acting, begin = ActingValues.of(options), whole_state(state, options)
+    motions = ParameterMotions(mechanism, name, (first, last), acting, begin)
     locus = _Locus(motions, share * abs(last - first))
     watch = Watch(progress)
     with watch.counting(number):

@@ -10,8 +10,8 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
     DECAY,
@@ -23,7 +23,7 @@ from chainform.analysis.oscillations.eigenmodes import (
     eigenmodes,
     unit_shapes,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, steady_motion
+from chainform.analysis.oscillations.steady_motion import steady_motion
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted
@@ -48,12 +48,8 @@ def modes(
     mechanism: Mechanism | str | PathLike[str],
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     *,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     independent: Sequence[str] | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 
@@ -69,10 +65,9 @@ def modes(
     largest of which is 1 rad or 1 m), x_real and x_imag (states of actuators and controllers), and
     the state: equilibrium (its row), q, qd. `animate(mode=2)` shows a mode, and so does `picture`.
     """
-    acting = ActingValues(values, forces, signals, controllers)
-    equations = acting.equations(mechanism)
+    equations = ActingValues.of(options).equations(mechanism)
     found: list[_Found] = []
-    for number, given in enumerate(_states(equations.mechanism, state, parts), 1):
+    for number, given in enumerate(_states(equations.mechanism, state, options), 1):
         motion = steady_motion(equations, given, independent=independent)
         found.append(_Found(number, motion, eigenmodes(motion)))
     held = isinstance(state, Result) and "tau" in state.arrays and np.any(state["tau"])
@@ -91,19 +86,21 @@ class _Found:
 # --- states -----------------------------------------------------------------------------------
 
 
-def _states(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _states(
+    mechanism: Mechanism, state: Any, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """Yield the states about which modes are wanted."""
     if isinstance(state, str | PathLike):
         state = Result.load(cast("str", state))
     if not isinstance(state, Result):
-        yield whole_state(state, parts)
+        yield whole_state(state, options)
         return
     _check_equilibria(mechanism, state)
     for row in range(len(state)):
         own = {g: state[g][row] for g in ("q", "tau") if g in state.arrays}
         if "x" in state.arrays:
             own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
-        yield whole_state(own, parts)
+        yield whole_state(own, options)
 
 
 def _check_equilibria(mechanism: Mechanism, result: Result) -> None:

@@ -11,31 +11,29 @@ import numpy as np
 from chainform.algebra import formulas
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.formulas import (
-    add_typesetting,
-    check_typesetting,
-    is_typeset,
-    legend_rows,
-    letters_for,
-    selection_text,
-    typeset,
-)
 from chainform.cli.mechanism_document import frame_outputs
 from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
 from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.selection import (
     Selection,
+    add_typesetting,
     bad_input,
+    check_typesetting,
     chosen_requests,
     frame_names,
     has_intermediates,
     is_known,
     is_numbered,
+    is_typeset,
+    legend_rows,
+    letters_for,
     named_outputs,
     parse_request,
     refuse_numbered,
     select,
+    selection_text,
+    typeset,
 )
 from chainform.emitters import (
     Equation,

@@ -100,7 +100,7 @@ class Study:
                 message = f"{name} may mean the parameter or a column of the result"
                 raise RunError(message, element=name, remedy="give the parameter another name")
             if name not in places and name not in self.constants:
-                known = [*own, *places, *self.constants]
+                known = dict.fromkeys((*own, *places, *self.constants))
                 raise argument("expression", name).unknown("column or parameter", known)
         return {name: places[name] for name in names if name in places}
 

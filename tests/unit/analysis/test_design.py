@@ -333,6 +333,12 @@ def test_bad_input_is_named(parameters: Any, options: Any, message: str) -> None
     assert message in refused(balanced_arm(), parameters, POSES, **options)
 
 
+def test_options_of_a_motion_are_checked() -> None:
+    for options, message in (({"tt": 2}, "unknown field 'tt'"), ({"values": {}}, "a design gives")):
+        study = {"simulate": {"t": 1, **options}}
+        assert message in refused(balanced_arm(), {"r": [0.1, 1]}, study, minimise="last(q.arm^2)")
+
+
 def test_a_parameter_on_which_nothing_depends_is_refused() -> None:
     arm = balanced_arm()
     poses = {"task": "kinematics", "motion": {"arm": "t"}, "t": [0, 1], "frames": ["weight"]}

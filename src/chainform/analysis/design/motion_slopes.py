@@ -16,7 +16,7 @@ from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.errors import RunError
 from chainform.given import Given
 from chainform.pipeline import names_in
-from chainform.simulation import END, Run, simulate
+from chainform.simulation import END, ProblemOptions, Run, simulate
 
 Array = NDArray[np.float64]
 ACCURACY = 1e-10
@@ -34,10 +34,10 @@ class MotionStudy:
     @staticmethod
     def of(parameters: DesignParameters, given: Given, outputs: Given) -> MotionStudy:
         """Return the study that options of `simulate` describe."""
-        options = dict(given.table(remedy='write {"simulate": {"t": 2}}').value)
-        for word in ("values", "resume", "progress", "checkpoint"):
-            if word in options:
-                raise given[word].error("a design gives it", "leave it out")
+        table = given.table(remedy='write {"simulate": {"t": 2}}')
+        if table.has("values"):
+            raise table["values"].error("a design gives it", "leave it out")
+        options = table.table(tuple(ProblemOptions.__annotations__)).value
         options = {"rtol": ACCURACY, **options, "energy_balance": False}
         names = names_in("outputs", outputs.value or ())
         return MotionStudy(parameters, options, names)

@@ -50,7 +50,7 @@ MOST_WRITTEN_OUT = 4_000
 def written_out(
     quantity: Quantity, letters: Letters, digits: int | None = None
 ) -> tuple[list[Equation], list[str]]:
-    """Return the entries whose formulas are short, over the inputs, and the names of the others."""
+    """Return the entries with a short formula other than zero, and the names of the long ones."""
     equations: list[Equation] = []
     long: list[str] = []
     short = short_formulas(quantity.graph, quantity.variables.ravel().tolist(), SHORT_TERMS)
@@ -58,7 +58,7 @@ def written_out(
         formula = short.get(entry.variable)
         if formula is None:
             long.append(name)
-        else:
+        elif formula.terms or not quantity.shape:
             shown = formula if digits is None else rounded(formula, digits)
             right = expansion_formula(shown, letters, letters.turn)
             equations.append(Equation(NameFormula(letters(name)), right))
@@ -93,21 +93,24 @@ def formula_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]
         blocks.append(Title(name, 2))
         if shown:
             blocks.append(EquationList(shown, tuple(letters.legend(shown))))
-        blocks += _remarks(quantity, len(lines), long, len(lines) - len(shown))
+        blocks += _remarks(quantity, len(lines), long, letters)
     return blocks
 
 
-def _remarks(quantity: Quantity, short: int, long: list[str], more: int) -> Iterator[Paragraph]:
-    if quantity.shape and not quantity.sparsity().indices.size:
+def _remarks(
+    quantity: Quantity, short: int, long: list[str], letters: Letters
+) -> Iterator[Paragraph]:
+    if not short and not long:
         yield Paragraph("All entries are zero.")
     elif short + len(long) < quantity.variables.size:
         yield Paragraph("Entries that are zero, and those that equal one above, are left out.")
-    if more:
+    if (more := short - MOST_ENTRIES) > 0:
         yield Paragraph(f"{counted(more, 'more short entry').replace('entrys', 'entries')}.")
     if long:
-        names = ", ".join(long[:12]) + (f" and {len(long) - 12} more" if len(long) > 12 else "")
+        names = [part for name in long[:12] for part in (", ", letters(name))][1:]
+        others = f" and {len(long) - 12} more" if len(long) > 12 else ""
         words = f"have more than {SHORT_TERMS} terms and stand below as they are computed"
-        yield Paragraph(f"{names}: these {words}.")
+        yield Paragraph((*names, f"{others}: these {words}."))
 
 
 # --- definitions by level ---------------------------------------------------------------------

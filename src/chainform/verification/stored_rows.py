@@ -10,7 +10,7 @@ from chainform.errors import StoreError
 from chainform.model import Model, Store, open_store
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import Array, check_of, deviations_of
-from chainform.verification.samples import Sample, sample_of
+from chainform.verification.state_samples import Sample, sample_of
 
 LAW = "rows in the store compute the model"
 SIZE = 20_000
@@ -64,10 +64,13 @@ def _values(store: Store, reference: str, sample: Sample) -> dict[str, Array]:
 
 
 def _is_out_of_reach(problem: BaseException | None) -> bool:
-    """Whether the store fails for a reason outside it: a lock, a full disk, no server."""
+    """Whether the store fails for a reason outside it: a lock, a full disk, no server.
+
+    SQLite has the same kind of error for a table or a column that is gone.
+    """
     while problem is not None:
         kinds = type(problem).__mro__
         if OSError in kinds or any(kind.__name__ == "OperationalError" for kind in kinds):
-            return True
+            return "no such " not in str(problem)
         problem = problem.__cause__ or getattr(problem, "orig", None)
     return False

@@ -7,7 +7,7 @@ J, s     rows of loops and constraints, and their multipliers
 
     C X + J^T s = W
 
-It is solved as for motions (forces.py): determined, of least norm, or in the least squares.
+It is solved as for motions (unknown_forces.py): determined, of least norm, or in the least squares.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.linear_variables import WRENCH
 from chainform.analysis.motions.constraint_values import ClosureRows, RowValues
 from chainform.analysis.motions.drives import driven_rates
-from chainform.analysis.motions.forces import UnknownForces, solved
 from chainform.analysis.motions.motion import with_values
+from chainform.analysis.motions.unknown_forces import UnknownForces, solved
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motions.drives import driven_rates, drives
-from chainform.analysis.motions.forces import ALGORITHMS, UnknownForces, unknown_forces
 from chainform.analysis.motions.known_states import one_row
 from chainform.analysis.motions.motion import (
     MotionOptions,
@@ -29,6 +28,7 @@ from chainform.analysis.motions.motion import (
 )
 from chainform.analysis.motions.motion_kinematics import run_of
 from chainform.analysis.motions.supplementary import PrescribedMotion, refuse_infinite
+from chainform.analysis.motions.unknown_forces import ALGORITHMS, UnknownForces, unknown_forces
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import DeriveError, RunError

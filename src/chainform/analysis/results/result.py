@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.results.mode_motion import mode_motion
+from chainform.analysis.results.displacement import mode_motion
 from chainform.display import Displayed
 from chainform.errors import ReadError, RunError
 from chainform.given import argument, counted
@@ -277,8 +277,8 @@ class Result(Displayed):
     def _shown(self, mode: int | None, amplitude: float) -> Run:
         """Return what pictures show: the poses, or the swing of a mode."""
         if "shape_real" in self.arrays:
-            chosen, independent = 1 if mode is None else mode, self.facts.get("independent", ())
-            return mode_motion(self.mechanism, self.arrays, independent, chosen, amplitude)
+            chosen = 1 if mode is None else mode
+            return mode_motion(self.mechanism, self.arrays, chosen, amplitude)
         if mode is not None:
             remedy = "leave mode out, or take the result of modes"
             raise RunError(f"{self.task} has no modes", element="mode", remedy=remedy)

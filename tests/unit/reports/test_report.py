@@ -73,6 +73,7 @@ def test_a_mechanism_that_cannot_move(tmp_path: Path) -> None:
         assert "bracket" in report.save(tmp_path / name).read_text()
 
 
+@pytest.mark.slow
 def test_a_wrong_model_fails() -> None:
     model = cf.derive("examples/slider_crank.toml", ["H"])
     builder = builder_of(model.graph)
@@ -102,6 +103,7 @@ def test_text_is_escaped() -> None:
     assert re.search(r"(?<!\\)[%&#$]", tex_text(NASTY)) is None
 
 
+@pytest.mark.slow
 def test_long_formulas_are_bounded() -> None:
     model = cf.derive("examples/biped.toml", ["C"])
     made = cf.report(model, verified=False)
@@ -110,6 +112,7 @@ def test_long_formulas_are_bounded() -> None:
     assert "$C_{1,1,2}$, " in made.tex()
 
 
+@pytest.mark.slow
 def test_numbers_are_rounded() -> None:
     model = cf.derive("examples/biped.toml", ["H"])
     exact, short = (cf.report(model, verified=False, digits=n).tex() for n in (None, 5))

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
         check_fixed,
+        check_known,
         parameters_of,
         with_unknowns,
         without_values,
@@ -126,6 +127,7 @@ __all__ = [
     "cases_of",
     "check_rate_of_time",
     "check_fixed",
+    "check_known",
     "check_output",
     "columns_of",
     "consistent_rates",

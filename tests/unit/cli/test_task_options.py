@@ -130,6 +130,14 @@ def test_modes_of_a_file_of_equilibria(call: Callable[..., Any], tmp_path: Path)
     wrong = call("modes", BAR, "--state", rest, "--animate", page, "--force", "--mode", "x")
     assert wrong.code == 2
     assert "--mode" in wrong.err
+    beyond = call("modes", BAR, "--state", rest, "--animate", page, "--force", "--mode", "9")
+    assert (beyond.code, "--mode" in beyond.err) == (2, True)
+    inputs = ("--inputs", "crank", "--outputs", "rocker", "--frequencies", "0.5,3", "--json")
+    several = call("frequency-response", BAR, "--state", rest, *inputs)
+    assert (several.code, "--row: there are 4 equilibria" in several.err) == (2, True)
+    third = call("frequency-response", BAR, "--state", rest, "--row", "3", *inputs)
+    own = cf.frequency_response(BAR, ["crank"], ["rocker"], [0.5, 3], state=rest, row=3)
+    assert np.ravel(third.document["arrays"]["real"]) == pytest.approx(own["real"].ravel())
     none = call("modes", BAR, "--q", "crank=0.4")
     assert none.code == 2
     assert "no equilibrium" in none.err

@@ -85,13 +85,13 @@ def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> d
 
 
 def _check_names(state: Mapping[str, Any]) -> None:
-    """Refuse an argument that there is not, as Python does."""
+    """Refuse a part that no state has, as Python refuses an argument."""
     known = tuple(LinearOptions.__annotations__)
     for name in state:
         if name not in known:
             close = get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
-            raise TypeError(f"linearise takes no argument {name!r}{hint}")
+            raise TypeError(f"a state has no {name!r}{hint}")
 
 
 @contextmanager

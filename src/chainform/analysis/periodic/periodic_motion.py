@@ -261,7 +261,7 @@ def _checked(flow: MotionFlow, closure: Periodicity, orbit: Orbit) -> tuple[Arra
     places = list(closure.relative)
     advance[places] = states.deviations(end[None], orbit.y)[0][places]
     if closure.section is None or not closure.section.changed:
-        first, later = over_longer(flow, orbit, closure.first, advance)
+        first, later = over_longer(flow, orbit, advance)
         apart = np.abs(states.deviations(later, first)) / orbit.scales
         growth = np.abs(orbit.path.forward()[..., :n] * orbit.scales / orbit.scales[:, None])
         allowed = SAME * max(1.0, float(growth.sum(axis=2).max()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +21,12 @@ LARGEST = 3.0
 
 
 def mode_motion(
-    mechanism: Mechanism,
-    arrays: Mapping[str, Array],
-    independent: Any,
-    mode: object,
-    amplitude: object,
+    mechanism: Mechanism, arrays: Mapping[str, Array], mode: object, amplitude: object
 ) -> Run:
     """Return the swing of a mode with an amplitude, rad or m of its largest entry.
 
     Whatever its frequency is, a cycle takes two seconds; decay and growth are not shown. Loops stay
-    closed: coordinates that are not independent follow.
+    closed: the nearest poses are taken in which they are.
     """
     row = argument("mode", mode).whole(1, len(arrays["q"])) - 1
     size = argument("amplitude", amplitude).number(above=0, most=LARGEST)
@@ -41,15 +36,15 @@ def mode_motion(
     start = np.tile(arrays["q"][row], (len(t), 1))
     q = displaced(mechanism, start, size * swing.real)
     if mechanism.loops or mechanism.constraints:
-        q = _closed(mechanism, q, independent)
+        q = _closed(mechanism, q)
     qd = size * (2j * np.pi / CYCLE * swing).real
     return Run(mechanism, t, q, qd, np.zeros_like(qd), method="modes")
 
 
-def _closed(mechanism: Mechanism, q: Array, independent: Any) -> Array:
+def _closed(mechanism: Mechanism, q: Array) -> Array:
     """Return poses in which loops and holonomic constraints hold."""
     try:
-        return np.array([assemble(mechanism, pose, independent) for pose in q])
+        return np.array([assemble(mechanism, pose) for pose in q])
     except RunError as error:
         raise RunError(
             f"with this amplitude the loops cannot be closed: {error.message}",

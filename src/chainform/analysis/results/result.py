@@ -276,8 +276,8 @@ class Result(Displayed):
     def _shown(self, mode: int | None, amplitude: float) -> Run:
         """Return what pictures show: the poses, or the swing of a mode."""
         if "shape_real" in self.arrays:
-            chosen, independent = 1 if mode is None else mode, self.facts.get("independent", ())
-            return mode_motion(self.mechanism, self.arrays, independent, chosen, amplitude)
+            chosen = 1 if mode is None else mode
+            return mode_motion(self.mechanism, self.arrays, chosen, amplitude)
         if mode is not None:
             remedy = "leave mode out, or take the result of modes"
             raise RunError(f"{self.task} has no modes", element="mode", remedy=remedy)

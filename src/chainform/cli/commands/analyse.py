@@ -64,6 +64,7 @@ HELP = {
     "state": 'all of it: {"q": [...], "qd": [...]}, or a file of equilibria',
     "inputs": "what swings: crank,rocker, or amplitudes: crank=2.5",
     "frequencies": 'Hz: 1,2,5, or {"from": 0.1, "to": 100, "count": 401}',
+    "row": "which of several equilibria in --state",
     "independent": "coordinates that shall be independent",
     "wrenches": "frames on which a force and a moment act, or are to be found",
     "without": "what is left out: friction, springs, rotors, forces",

@@ -107,6 +107,7 @@ def test_long_formulas_are_bounded() -> None:
     made = cf.report(model, verified=False)
     words = f"These are {MOST_DEFINITIONS} of"
     assert any(words in getattr(block, "text", "") for block in made.blocks)
+    assert "$C_{1,1,2}$, " in made.tex()
 
 
 def test_numbers_are_rounded() -> None:

@@ -134,6 +134,9 @@ class SmallMotion:
                 if part in errors:
                     own = found + ROUNDED * np.abs(self.d[part, group])
                     errors[part] = errors[part] + own @ change
+        # The solution for accelerations satisfies equations whose M is rounded.
+        inertial = np.abs(self.accelerations.M) @ np.abs(self.changes["qdd"])
+        errors["balance"] = errors["balance"] + ROUNDED * inertial
         accelerations = self.accelerations.bounds(errors["balance"], errors["rows"])
         found = np.zeros_like(self.rates)
         count, chosen = len(self.independent.places), list(self.independent.rate_places)

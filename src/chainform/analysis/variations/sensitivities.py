@@ -67,7 +67,7 @@ def sensitivities(
     for all, by default all, or as many independent ones as loops, constraints and contacts leave.
     Arrays: t (m,), q, qd, x, and d(q) (m, nv, columns), d(qd), d(x), with a column for each name in
     facts["by"]; with quaternions d(q) are displacements along the rates. `outputs` are quantities
-    such as "position(tip)", each with d(...). facts["events"] has times of events and their
+    such as "pose(tip)", each with d(...). facts["events"] has times of events and their
     derivatives. `objective` is a law at the end of the motion, or a table of `end` and `integral`:
     its value and gradient stand in facts. `mode` "adjoint" finds the gradient alone, at about the
     same cost for any number of parameters; it is the default where there is an objective and no

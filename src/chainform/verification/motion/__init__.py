@@ -112,9 +112,11 @@ def _damage(run: Run) -> str:
     if not all(np.isfinite(array).all() for array in (run.q, run.qd)):
         return "its coordinates or rates are not finite"
     about = run.about
-    said = {"method": run.method, **about.settings}
-    said |= {"without": list(about.without), "values": dict(about.values)}
-    wrong = [name for name, text in digests_of(said).items() if about.given.get(name, text) != text]
+    settings = {"method": run.method, **about.settings}
+    settings |= {"without": list(about.without), "values": dict(about.values)}
+    wrong = [
+        name for name, text in digests_of(settings).items() if about.given.get(name, text) != text
+    ]
     return f"it was not computed with the {', '.join(wrong)} that it says" if wrong else ""
 
 

@@ -44,10 +44,11 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.inputs import law_inputs
-    from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+    from chainform.simulation.equations.loop_constraints import ConstraintResiduals, stabilise_of
     from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
         check_fixed,
+        check_known,
         parameters_of,
         with_unknowns,
         without_values,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
-    from chainform.simulation.files.about import END, About
+    from chainform.simulation.files.about import END, About, digests_of
     from chainform.simulation.files.formats import (
         FORMS,
         form_of,
@@ -126,12 +127,14 @@ __all__ = [
     "cases_of",
     "check_rate_of_time",
     "check_fixed",
+    "check_known",
     "check_output",
     "columns_of",
     "consistent_rates",
     "contradiction",
     "controllers_of",
     "descend",
+    "digests_of",
     "efforts_of",
     "form_of",
     "free_rates",
@@ -156,6 +159,7 @@ __all__ = [
     "simulate",
     "simulate_batch",
     "spline_through",
+    "stabilise_of",
     "table_columns",
     "table_spline",
     "tables_of",

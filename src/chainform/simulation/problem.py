@@ -45,6 +45,7 @@ from chainform.simulation.equations.motion_laws import (
 )
 from chainform.simulation.equations.parameters import (
     Parameters,
+    check_known,
     parameters_of,
     with_unknowns,
 )
@@ -203,6 +204,7 @@ class Problem(Displayed):
             self.options["code_cache"],
             self._cache(conditions.efforts),
         )
+        check_known(machine.equations.graph, given.values)
         return System(self, conditions, model, machine, has_balance)
 
     def _cache(self, efforts: Efforts) -> LruCache[tuple[Machine, Model]]:

@@ -156,8 +156,9 @@ def _energy(model: Model, seeds: range) -> Iterator[Check]:
     kinetic = float(np.max(run.kinetic_energy))
     figure = f"drift {drift:.1e} J, kinetic energy up to {kinetic:.3g} J"
     words = f"a motion of {SPAN:g} s under weight alone, {run.method}, tolerance 1e-10"
-    if kinetic == 0:
-        reason = "the mechanism does not move by itself"
+    singular = [note for note in run.report if note.startswith("singular position")]
+    if kinetic == 0 or singular:
+        reason = singular[0] if singular else "the mechanism does not move by itself"
         yield Check(LAWS["_energy"], "nothing", reason, None, 0)
         return
     share = drift / max(kinetic, 1e-6)

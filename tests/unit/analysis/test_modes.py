@@ -319,6 +319,22 @@ def test_a_free_satellite_has_six_free_motions() -> None:
     assert found.report[1] == "12 poles are zero: motions without stiffness may drift on"
 
 
+@pytest.mark.parametrize("seed", [0, 4])
+def test_poles_of_a_body_that_drives_hold_are_zero_next_to_others(seed: int) -> None:
+    """Rounding leaves 1e-18 of stiffness that is zero, and balancing made it as large as others."""
+    rng = np.random.default_rng(seed)
+    builder = cf.Mechanism.builder("held body", gravity=(0, 0, "-9.81"))
+    builder.segment("slider", joint="prismatic", axis="x", mass=1)
+    I, com = [0.2, 0.3, 0.4], [0.3, -0.1, 0.2]
+    builder.segment("body", parent="slider", joint="free", mass=2, com=com, inertia=I)
+    held = builder.spring(joint="slider", stiffness=4, damping=1).build()
+    turn = rng.normal(size=4)
+    q = [0, *rng.normal(size=3), *turn / np.linalg.norm(turn)]
+    found = cf.modes(held, q=q, tau=cf.statics(held, q, held.rates)["tau"][0])
+    assert found.facts["kinds"] == ["free motion"] * 7 + ["decay"]
+    assert complex_poles(found)[-1] == pytest.approx(-0.5 + 1j * np.sqrt(3.75), rel=1e-12)
+
+
 def test_signals_that_prescribe_a_motion_have_modes_too() -> None:
     """x1'' = -4 x1 - x1' + 2 x3, x3' = -40 x3, whatever the linkage weighs."""
     bar = driven_bar(prescribed=True)

@@ -165,6 +165,8 @@ def test_inverse_then_direct_gives_the_motion_back() -> None:
     again = found.simulate()
     np.testing.assert_allclose(again.q, found["q"], atol=1e-8)
     np.testing.assert_allclose(found.run.reactions, again.reactions, atol=1e-5)
+    with pytest.raises(cf.Error, match="no forces along a motion"):
+        cf.kinematics(linkage, {"crank": "t"}, t, start=START).simulate()
     crane = cf.read(ROOT / "examples" / "portal_crane.toml")
     rack = cf.inverse_dynamics(crane, {"s": "4 + 0.3*sin(t)"}, np.linspace(0, 1, 401))
     np.testing.assert_allclose(rack.simulate().q, rack["q"], atol=1e-4)
@@ -374,6 +376,13 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     "statics": {"q": {"crank": 0.4}},
     "equilibria": {"starts": 20},
     "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "q0": [-1.33, 0.93, -1.8]},
+    "modes": {},
+    "frequency_response": {
+        "inputs": ["crank"],
+        "outputs": ["rocker"],
+        "frequencies": [0.5, 1, 2],
+    },
+    "root_locus": {"parameter": "g", "span": [9.8, 9.9], "count": 3},
     "periodic_motion": {
         "period": "2*pi/3",
         "motion": {"crank": "3*t"},
@@ -410,7 +419,10 @@ def test_every_task_has_arrays_table_plot_report_and_a_place_in_the_store(
 ) -> None:
     file = "six_axis_arm" if task in ("workspace", "inverse_kinematics") else "four_bar"
     mechanism = cf.read(ROOT / "examples" / f"{file}.toml")
-    found = cf.analyse({"task": task, "mechanism": mechanism, **EVERY_TASK[task]})
+    options = dict(EVERY_TASK[task])
+    if task in ("modes", "frequency_response", "root_locus"):
+        options["q"] = cf.equilibria(mechanism, starts=20)["q"][0].tolist()
+    found = cf.analyse({"task": task, "mechanism": mechanism, **options})
     assert found.task == task
     assert found["q"].shape == (len(found), mechanism.nq)
     lines = found.table().splitlines()

@@ -48,6 +48,19 @@ def scaled(graph: Graph, output: str, factor: Fraction) -> Graph:
     return replace(graph, coefficients=coefficients, coefficient=chosen)
 
 
+def test_the_energy_of_a_dead_point_is_not_held_against_rounding() -> None:
+    """A slide that a rod, square to it, holds in the one pose that it can have."""
+    joint = {"name": "z", "type": "prismatic", "axis": "-z"}
+    table: dict[str, Any] = {"format": "native", "name": "held", "gravity": [0, 0, -9.81]}
+    table["segments"] = [{"name": "b", "parent": "ground", "joint": joint, "mass": 2.82}]
+    ends = {"closing": {"segment": "b", "point": [0.04, 0.15, -0.3]}}
+    ends["target"] = {"segment": "ground", "point": [-0.17, -0.13, -0.7]}
+    table["loops"] = [{"name": "rod", "kind": "distance", "length": 0.35, **ends}]
+    found = cf.verify(read_text(json.dumps(table), "json"), only="laws", states=1)
+    assert found.holds, str(found)
+    assert found.checks[-1].figure.startswith("singular position")
+
+
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("size", [(1e-3, 1e-7), (1.0, 1.0), (1e3, 1e9)])
 def test_a_wrong_term_of_a_tiny_or_huge_mechanism_fails(

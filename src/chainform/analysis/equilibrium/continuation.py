@@ -8,7 +8,7 @@ on with the other contacts from exactly there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class Continuation:
         self.system = equilibrium_system(self.equations, about, scales)
         begin, left = self.system.close(self.equations.settled(begin))
         if left[0] < NEAR:
-            begin, left = self.system.descend(begin)
+            begin, left = self.system.descend(self.system.balanced(begin))
         if left[0] < NEAR:
             begin, left, closed = self.system.refine(begin)
             if left[0] < BALANCED and problem.is_closed(begin.q, NEAR)[0]:
@@ -292,7 +292,7 @@ class Continuation:
             self.endings.append(f"path {branch} ends where {name} opens or closes")
             self._add(point, branch, CONTACT)
             return None
-        after = replace(after, tangent=after.tangent * np.sign(rises))
+        after = self.path.point(point.state, closed, after.tangent * np.sign(rises))
         turns = after.slope * point.slope < 0
         self._add(after, branch, FOLD if turns else CONTACT)
         return after

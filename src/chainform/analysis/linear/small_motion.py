@@ -43,8 +43,7 @@ ROUNDING = 1e-13
 ROUNDED = 4 * 2.0**-53
 """The relative error of a sum of products."""
 AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero; slow mechanisms drift less
-where they are so far, rad or m, aside of rest."""
+"""An acceleration is zero where it belongs to so small a deviation from rest, rad or m."""
 
 
 class SmallMotion:
@@ -135,6 +134,9 @@ class SmallMotion:
                 if part in errors:
                     own = found + ROUNDED * np.abs(self.d[part, group])
                     errors[part] = errors[part] + own @ change
+        # The solution for accelerations satisfies equations whose M is rounded.
+        inertial = np.abs(self.accelerations.M) @ np.abs(self.changes["qdd"])
+        errors["balance"] = errors["balance"] + ROUNDED * inertial
         accelerations = self.accelerations.bounds(errors["balance"], errors["rows"])
         found = np.zeros_like(self.rates)
         count, chosen = len(self.independent.places), list(self.independent.rate_places)

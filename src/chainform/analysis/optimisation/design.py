@@ -200,8 +200,9 @@ def _result(
         "converged": np.array([float(row.is_converged) for row in rows]),
         "iterations": np.array([float(row.iterations) for row in rows]),
         "evaluations": np.array([float(row.evaluations) for row in rows]),
-        "q": np.array([row.point.result["q"][0] for row in rows]),
     }
+    if "q" in best.point.result.arrays:
+        arrays["q"] = np.array([row.point.result["q"][0] for row in rows])
     deviation = _deviation(problem, best.point)
     report, facts = design_report(problem, rows, start, deviation)
     shown = tuple(sorted(problem.study.columns(best.point.result, problem.names)))

@@ -33,7 +33,7 @@ from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.errors import RunError
 from chainform.given import Given, argument
 from chainform.pipeline import names_in
-from chainform.simulation import END, ResultRecord, Run, columns_of, simulate
+from chainform.simulation import END, ProblemOptions, ResultRecord, Run, columns_of, simulate
 
 Array = NDArray[np.float64]
 MOST = 1_000_000
@@ -110,7 +110,7 @@ class Study:
                 message = f"{name} may mean the parameter or a column of the result"
                 raise RunError(message, element=name, remedy="give the parameter another name")
             if name not in places and name not in self.constants:
-                known = [*own, *places, *self.constants]
+                known = dict.fromkeys((*own, *places, *self.constants))
                 raise argument("expression", name).unknown("column or parameter", known)
         return {name: places[name] for name in names if name in places}
 
@@ -215,10 +215,10 @@ class MotionStudy:
     @staticmethod
     def of(parameters: DesignParameters, given: Given, outputs: Given) -> MotionStudy:
         """Return the study that options of `simulate` describe."""
-        options = dict(given.table(remedy='write {"simulate": {"t": 2}}').value)
-        for word in ("values", "resume", "progress", "checkpoint"):
-            if word in options:
-                raise given[word].error("a design gives it", "leave it out")
+        table = given.table(remedy='write {"simulate": {"t": 2}}')
+        if table.has("values"):
+            raise table["values"].error("a design gives it", "leave it out")
+        options = table.table(tuple(ProblemOptions.__annotations__)).value
         options = {"rtol": ACCURACY, **options, "energy_balance": False}
         names = names_in("outputs", outputs.value or ())
         return MotionStudy(parameters, options, names)

@@ -150,6 +150,8 @@ class Refinement:
         """
         sizes = np.maximum(self.speeds, SEEN * self.speeds.max(initial=0.0))
         limit = max(SEEN, SLACK * self.motion.rtol) * np.where(sizes > 0, sizes, 1.0)
+        # What is at rest moves by rounding.
+        limit = limit + SLACK * self.motion.atol
         return np.any(pairs.lacking > limit, axis=1)
 
     def cut(self, pairs: Pairs, errors: Array, reached: float) -> Pairs:
@@ -320,10 +322,12 @@ class Refinement:
 
     def unreached(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> RunError:
         worst = int(np.argmax(wide))
+        message = f"the deviations do not come nearer than {reached:.1e}, not {self.goal:.1e}"
+        if reached <= self.goal:
+            message = "the rates do not change as the accelerations say"
         return RunError(
-            f"the deviations do not come nearer than {reached:.1e}, and {self.goal:.1e} was "
-            f"wanted: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the motion "
-            "is not accurate enough",
+            f"{message}: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the "
+            "motion is not accurate enough",
             file=self.equations.mechanism.file,
             element="tolerance",
             remedy="give a larger tolerance, or a smaller rtol for the motion",

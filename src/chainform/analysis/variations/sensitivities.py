@@ -67,7 +67,7 @@ def sensitivities(
     for all, by default all, or as many independent ones as loops, constraints and contacts leave.
     Arrays: t (m,), q, qd, x, and d(q) (m, nv, columns), d(qd), d(x), with a column for each name in
     facts["by"]; with quaternions d(q) are displacements along the rates. `outputs` are quantities
-    such as "position(tip)", each with d(...). facts["events"] has times of events and their
+    such as "pose(tip)", each with d(...). facts["events"] has times of events and their
     derivatives. `objective` is a law at the end of the motion, or a table of `end` and `integral`:
     its value and gradient stand in facts. `mode` "adjoint" finds the gradient alone, at about the
     same cost for any number of parameters; it is the default where there is an objective and no
@@ -96,7 +96,7 @@ def sensitivities(
     if not by:
         remedy = "name parameters, or values of the start in initial"
         raise RunError("there is nothing to differentiate by", element="parameters", remedy=remedy)
-    work = _Sensitivities(motion, start.deviations(), by, tolerance)
+    work = _Sensitivities(motion, start.deviations, by, tolerance)
     return work.adjoint() if mode == "adjoint" else work.forward(outputs, has_objective)
 
 
@@ -188,6 +188,11 @@ class _Sensitivities:
             f"{steps} by the collocation of Gauss, order 10, for {motion.steps} of the motion; "
             f"error {reached:.1e} of the largest of each kind"
         )
+        if path.growth * motion.rtol > GROWN:
+            report.append(
+                f"deviations grow up to {path.growth:.1e} times, and the error of the motion with "
+                f"them: these are derivatives of what was computed with rtol = {motion.rtol:g}"
+            )
         if motion.ending:
             report.append(f"the motion was ended by {motion.ending} at t = {motion.last:.9g} s")
         report += [f"{event['name']}: t = {event['t']:.9g} s" for event in facts.get("events", ())][
@@ -197,12 +202,14 @@ class _Sensitivities:
             report.append(f"objective: {facts['objective']:.9g}")
             report += [f"by {n}: {v:.9g}" for n, v in facts["gradient"].items()][:MOST_LINES]
         shown = {name: array for name, array in arrays.items() if np.prod(array.shape[1:])}
-        whole = {"mode": mode, "by": list(by), "tolerance": reached, **facts}
+        whole = {"mode": mode, "by": list(by), "tolerance": reached, "growth": path.growth, **facts}
         return Result(
             "sensitivities", self.equations.mechanism, "t", shown, tuple(report), whole, {"t": "s"}
         )
 
 
+GROWN = 1e-4
+"""An error of the motion, grown with deviations, that is worth a line."""
 MOST_NAMES, MOST_LINES = 6, 20
 """What a report names at most."""
 

@@ -194,7 +194,7 @@ def _made(system: System, objective: Objective, source: object) -> VariationGrap
     graph = builder.finish()
     words = {MOTION: (*CHANGING, *(SOLVED if rows else ()))}
     words |= {INSTANT: (*CHANGING, "t"), BLOW: ("q", "parameters", "t", *SOLVED)}
-    words |= {VALUE: (*CHANGING, "t")}
+    words |= {VALUE: (*CHANGING, "t"), SEAMS: (*CHANGING, "t")}
     texts = [text for output in words for text in _slopes(graph, output, words[output])]
     slope = slope_of(MOTION, "parameters")
     texts += [weighted_by(MOTION)] if slope in texts else []
@@ -207,7 +207,10 @@ def _made(system: System, objective: Objective, source: object) -> VariationGrap
         "force": system.machine.layout.length("modes"),
     }
     program = Program(graph, lengths=lengths, threads=1)
-    return VariationGraph(program, nv, nx, equations.nx, rows, equations.parameters, source)
+    # An objective may name more of them.
+    named = [i.name for i in graph.inputs.values() if i.group == "parameter"]
+    parameters = tuple(dict.fromkeys((*equations.parameters, *named)))
+    return VariationGraph(program, nv, nx, equations.nx, rows, parameters, source)
 
 
 def _slopes(graph: Graph, output: str, words: Sequence[str]) -> list[str]:

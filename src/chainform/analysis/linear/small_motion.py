@@ -43,8 +43,8 @@ ROUNDING = 1e-13
 ROUNDED = 4 * 2.0**-53
 """The relative error of a sum of products."""
 AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero; slow mechanisms drift less than
-this where they are so far, rad or m, aside of rest."""
+"""Drifts below this, and below the rounding of their terms, are zero; slow mechanisms drift less
+than this where they are so far, rad or m, aside of rest."""
 
 
 class SmallMotion:

@@ -302,7 +302,7 @@ def test_every_path_is_in_the_table() -> None:
         (further, {"_is_taken", "hinged", "turned", "ways"}),
         (derivatives, {"all_move", "unit_rows"}),
         (inverse, {"with_unknowns"}),
-        (linear, set[str]()),
+        (linear, {"at_rest", "chosen", "of_rest"}),
         (poses, {"arm_of", "directions"}),
         (prescribed, {"followed"}),
         (rest, {"acting", "held"}),
@@ -433,6 +433,9 @@ PLANTED = {
     "equilibria": ("equilibria", "stable", "stable at rest"),
     "targets": ("inverse_kinematics", "q", "place at the target, b"),
     "target_path": ("inverse_kinematics", "qdd", "acceleration of a curve, b"),
+    "modes": ("modes", "pole_imag", "powers of poles"),
+    "frequency_response": ("frequency_response", "real", "real parts of the response"),
+    "sensitivities": ("sensitivities", "d(q)", "change of a motion"),
 }
 """By path: the task and the array of its result that is falsified, and where that is seen."""
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from chainform.verification.reference.drives import inner_states, needed
+from chainform.verification.reference.drives import needed
 from chainform.verification.reference.dynamics import UnsureError
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.motions import Mover
 from chainform.verification.reference.quantities import StateAnswer
-from tools.campaign import differences
+from tools.campaign import differences, small_motions
 from tools.campaign.generate import Table
 from tools.campaign.paths.poses import arm_of
 from tools.campaign.paths.prescribed import followed
@@ -272,21 +272,6 @@ def prescribed_force(given: Table, results: Results) -> Any:
     return np.array(found)
 
 
-def small_motions(given: Table, results: Results, which: int) -> Any:
-    """Return A, B or the drift; what turning axes add to displacements is the product's own."""
-    table = given["mechanism"]
-    system = BodySystem.of(table)
-    state = StateAnswer(table, given).state
-    own = inner_states(system, given.get("x", ()))
-    u, tau = np.array(given.get("u", ())), np.array(results["tau"])
-    chosen = (results["places"], results["rates"])
-    A, by_inputs, drift = differences.small_motions(state, own, u, tau, chosen)
-    if system.nq != system.nv:
-        first = len(chosen[0])
-        A[:first] = results["A of small motions"][:first]
-    return (A, by_inputs[:, len(tau) :] if len(u) else by_inputs, drift)[which]
-
-
 # --- the table ------------------------------------------------------------------------------------
 
 BY_KEY: dict[str, Callable[[Table, Results], Any]] = {
@@ -325,9 +310,14 @@ BY_KEY: dict[str, Callable[[Table, Results], Any]] = {
     "q as prescribed": lambda g, _: as_prescribed(g, "q"),
     "qd as prescribed": lambda g, _: as_prescribed(g, "qd"),
     "force as prescribed": prescribed_force,
-    "A of small motions": lambda g, r: small_motions(g, r, 0),
-    "B of small motions": lambda g, r: small_motions(g, r, 1),
-    "drift": lambda g, r: small_motions(g, r, 2),
+    "A of small motions": lambda g, r: small_motions.matrices(g, r, 0),
+    "B of small motions": lambda g, r: small_motions.matrices(g, r, 1),
+    "drift": lambda g, r: small_motions.matrices(g, r, 2),
+    "misses of modes": small_motions.misses_of_modes,
+    "powers of poles": small_motions.powers_of_poles,
+    "real parts of the response": lambda g, r: small_motions.response(g, r).real,
+    "imag parts of the response": lambda g, r: small_motions.response(g, r).imag,
+    "change of a motion": small_motions.change_of_a_motion,
 }
 """Answers by the keys of results."""
 OF_FRAMES: dict[str, Callable[[Table, Results, str], Any]] = {

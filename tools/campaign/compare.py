@@ -39,6 +39,10 @@ LOOSER = {
     "q baumgarte": 100.0,
     "qd baumgarte": 100.0,
     "drift of the balance": 10.0,
+    "powers of poles": 30.0,
+    "real parts of the response": 30.0,
+    "imag parts of the response": 30.0,
+    "change of a motion": 100.0,
 }
 """By how much the tolerance of some answers is wider."""
 LIGHT, SAMPLES = 1e-3, 100

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         exact_values,
         rounding_at,
     )
-    from chainform.analysis.design.design import DesignResult, design
     from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium.equilibrium_search import equilibria
     from chainform.analysis.equilibrium.static_forces import statics
@@ -25,10 +24,9 @@ if TYPE_CHECKING:
         IndependentCoordinates,
         independent_coordinates,
     )
-    from chainform.analysis.linear.linear_variables import StateOptions
+    from chainform.analysis.linear.linear_variables import LinearOptions
     from chainform.analysis.linear.linearisation import Linearisation, linearise
     from chainform.analysis.motions.drives import DriveForces, drives
-    from chainform.analysis.motions.forces import UnknownForces, unknown_forces
     from chainform.analysis.motions.known_states import is_run_file
     from chainform.analysis.motions.motion import (
         MotionOptions,
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.motions.unknown_forces import UnknownForces, unknown_forces
+    from chainform.analysis.optimisation.design import DesignResult, design
     from chainform.analysis.oscillations.frequency_response import frequency_response
     from chainform.analysis.oscillations.root_locus import root_locus
     from chainform.analysis.oscillations.vibration_modes import modes
@@ -66,6 +66,7 @@ __all__ = [
     "DriveForces",
     "ImplicitEquations",
     "IndependentCoordinates",
+    "LinearOptions",
     "Linearisation",
     "MotionOptions",
     "MotionSource",
@@ -76,7 +77,6 @@ __all__ = [
     "Progress",
     "Result",
     "StartDeviations",
-    "StateOptions",
     "StaticOptions",
     "Task",
     "TaskInterrupted",

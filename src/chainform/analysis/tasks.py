@@ -21,11 +21,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from chainform.analysis.design.design import design
+from chainform.analysis.optimisation.design import design
+from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
 from chainform.analysis.periodic.stability_limit import stability_limit
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
-from chainform.analysis.studies import STUDIES, arguments_in, words_of
 from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error

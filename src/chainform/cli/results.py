@@ -12,6 +12,7 @@ from typing import Any
 
 from chainform.analysis import Result
 from chainform.cli.files import target_of
+from chainform.cli.motion_options import option_errors
 from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
 from chainform.errors import Error, ReadError, StoreError
@@ -43,7 +44,8 @@ def draw_pictures(args: Namespace, run: Run | BatchRun | Result, **plot: Any) ->
     if args.plot is not None:
         run.plot(file=args.plot, **plot)
     if args.animate is not None and isinstance(run, Result):
-        run.animate(args.animate, mode=_mode(args.mode))
+        with option_errors({"mode": args.mode}):
+            run.animate(args.animate, mode=_mode(args.mode))
     elif args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]

@@ -50,7 +50,7 @@ MOST_WRITTEN_OUT = 4_000
 def written_out(
     quantity: Quantity, letters: Letters, digits: int | None = None
 ) -> tuple[list[Equation], list[str]]:
-    """Return the entries whose formulas are short, over the inputs, and the names of the others."""
+    """Return the entries with a short formula other than zero, and the names of the long ones."""
     equations: list[Equation] = []
     long: list[str] = []
     short = short_formulas(quantity.graph, quantity.variables.ravel().tolist(), SHORT_TERMS)
@@ -58,7 +58,7 @@ def written_out(
         formula = short.get(entry.variable)
         if formula is None:
             long.append(name)
-        else:
+        elif formula.terms or not quantity.shape:
             shown = formula if digits is None else rounded(formula, digits)
             right = expansion_formula(shown, letters, letters.turn)
             equations.append(Equation(NameFormula(letters(name)), right))
@@ -98,7 +98,7 @@ def formula_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]
 
 
 def _remarks(quantity: Quantity, short: int, long: list[str], more: int) -> Iterator[Paragraph]:
-    if quantity.shape and not quantity.sparsity().indices.size:
+    if not short and not long:
         yield Paragraph("All entries are zero.")
     elif short + len(long) < quantity.variables.size:
         yield Paragraph("Entries that are zero, and those that equal one above, are left out.")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
+    from chainform.simulation.equations.contact.contact_tables import barriers_of, tables_of
     from chainform.simulation.equations.contact.laws import (
         Barrier,
         Barriers,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         PointContact,
         Stop,
     )
-    from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.controllers import (
         Controller,
         SampledController,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
-    from chainform.simulation.files.about import END
+    from chainform.simulation.files.about import END, About, digests_of
     from chainform.simulation.files.formats import (
         FORMS,
         form_of,
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from chainform.simulation.solvers import settings_of
 
 __all__ = [
+    "About",
     "CLOSED",
     "END",
     "FORMS",
@@ -133,6 +134,7 @@ __all__ = [
     "contradiction",
     "controllers_of",
     "descend",
+    "digests_of",
     "efforts_of",
     "form_of",
     "free_rates",

@@ -152,10 +152,10 @@ class Run(Displayed):
         directions of the rows: world axes for points and frames. Loops that close by contact are
         not among them.
         """
-        if self.constrained is None:
-            return self.computed.get("sigma", np.zeros((len(self.t), 0)))
-        loops = self.constrained.machine.equations.mechanism.loops
-        return self.multipliers[:, : sum(loop.equations for loop in loops)]
+        if self.constrained is None and "sigma" in self.computed:
+            return self.computed["sigma"]
+        constrained = self if self.constrained is None else self.constrained.machine.equations
+        return self.multipliers[:, : sum(loop.equations for loop in constrained.mechanism.loops)]
 
     @property
     def x(self) -> Array:

@@ -347,6 +347,11 @@ def test_a_parameter_on_which_nothing_depends_is_refused() -> None:
     assert "nothing depends on mc" in message
 
 
+def test_an_unknown_option_is_refused() -> None:
+    message = refused(balanced_arm(), {"r": [0.1, 1]}, POSES, minimise="mean(tau.arm^2)", seeds=3)
+    assert "unknown field 'seeds'" in message
+
+
 def test_a_parameter_of_an_axis_is_refused() -> None:
     arm = cf.Mechanism.builder("arm").parameter("s", value=1)
     arm.segment("arm", axis=[0, "s", 1], mass=1, com=[0.4, 0, 0])

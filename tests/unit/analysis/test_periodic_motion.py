@@ -148,6 +148,16 @@ def test_an_unstable_cycle() -> None:
     assert multipliers(back)[1] * multipliers(one)[1] == pytest.approx(1, rel=1e-7)
 
 
+@pytest.mark.parametrize("settle", [60.0, 61.7, 200.0])
+def test_a_motion_may_settle_for_any_time(settle: float) -> None:
+    """The second period ends with the last of its times, however these are rounded."""
+    law = "-x - x^3 - 0.2*der(x) + 0.3*cos(w*t)"
+    found = cf.periodic_motion(slider(law), period="2*pi/w", q0=[2.0], settle=settle)
+    assert len(found) == 201
+    assert found["t"][0] == settle
+    assert found.facts["growth"] == pytest.approx(-0.1, rel=1e-9)
+
+
 # --- parametric oscillations --------------------------------------------------------------------
 
 

@@ -286,6 +286,12 @@ def test_the_heading_is_what_the_scenario_is_called() -> None:
     assert "<title>mine</title>" in pictures.animate(run, title="mine").text
 
 
+def test_an_unknown_option_of_a_figure_is_refused() -> None:
+    options: Any = {"heigth": 2.0}
+    with pytest.raises(RunError, match="unknown field 'heigth'"):
+        plot(swinging(pendulum()), **options)
+
+
 def test_names_are_text_and_nothing_else(tmp_path: Path) -> None:
     names = ["$x_1$ & <b>", "_hidden", "a" * 60]
     builder = cf.Mechanism.builder("</svg><script>alert(1)</script>")

@@ -22,7 +22,7 @@ from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
 from chainform.simulation.files.formats import FORMS
-from chainform.simulation.files.record import REMEDY
+from chainform.simulation.files.record import REMEDY, column_names
 
 pytestmark = pytest.mark.any_processor
 
@@ -60,14 +60,16 @@ def write_npz(path: Path, about: str, arrays: dict[str, Any]) -> None:
 
 def columns(arrays: dict[str, Any]) -> dict[str, Any]:
     flat = {name: np.reshape(array, (len(array), -1)) for name, array in arrays.items()}
-    return {f"{name} {k}": a[:, k] for name, a in flat.items() for k in range(a.shape[1])}
+    labels = {n: column_names(ball(), n, np.shape(array)[1:]) for n, array in arrays.items()}
+    return {label: flat[n][:, k] for n in arrays for k, label in enumerate(labels[n])}
 
 
 def write_csv(path: Path, about: str, arrays: dict[str, Any]) -> None:
     named = columns(arrays)
     count = max((len(column) for column in named.values()), default=0)
     rows = [[str(c[k]) for c in named.values() if k < len(c)] for k in range(count)]
-    lines = [f"# chainform {about}", ",".join(named), *(",".join(row) for row in rows)]
+    names = ",".join(f'"{name}"' for name in named)
+    lines = [f"# chainform {about}", names, *(",".join(row) for row in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogatepass")
 
 
@@ -89,6 +91,22 @@ def test_without_damage_it_is_the_run(parts: Any, tmp_path: Path, ending: str) -
     run = cf.Run.load(path)
     assert [event.name for event in run.events] == ["half way", "ball lower: impact"]
     used(path)
+
+
+def test_columns_go_by_their_names(parts: Any, tmp_path: Path) -> None:
+    """They may have been moved in a spreadsheet; what has another name is not what was written."""
+    about, arrays = parts
+    path = tmp_path / "run.csv"
+    write_csv(path, json.dumps(about), arrays)
+    head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    moved = ["{2},{0},{1}\n".format(*line.rstrip("\n").split(",", 2)) for line in lines]
+    path.write_text("".join([head, *moved]), encoding="utf-8")
+    run = cf.Run.load(path)
+    assert np.array_equal(run.t, arrays["t"])
+    assert np.array_equal(run.q, arrays["q"])
+    path.write_text(head + "".join(lines).replace("q.ball", "q.bell", 1), encoding="utf-8")
+    with pytest.raises(ReadError, match="the names of columns"):
+        cf.Run.load(path)
 
 
 def used(path: Path) -> None:

@@ -16,7 +16,7 @@ from chainform.graph import Graph
 from chainform.readers import native_text, read_text
 from chainform.verification.deviation import deviation_of
 from chainform.verification.motion.motion_variants import shaken_mechanism
-from chainform.verification.samples import sample_of
+from chainform.verification.state_samples import sample_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 OUTPUTS = ["mass_matrix", "gravity", "inverse_dynamics", "kinetic_energy"]
@@ -46,6 +46,19 @@ def scaled(graph: Graph, output: str, factor: Fraction) -> Graph:
     chosen = graph.coefficient.copy()
     chosen[t] = len(graph.coefficients)
     return replace(graph, coefficients=coefficients, coefficient=chosen)
+
+
+def test_what_rests_at_a_dead_point_does_not_move() -> None:
+    """A slide that a rod, square to it, holds in the one pose that it can have."""
+    joint = {"name": "z", "type": "prismatic", "axis": "-z"}
+    table: dict[str, Any] = {"format": "native", "name": "held", "gravity": [0, 0, -9.81]}
+    table["segments"] = [{"name": "b", "parent": "ground", "joint": joint, "mass": 2.82}]
+    ends = {"closing": {"segment": "b", "point": [0.04, 0.15, -0.3]}}
+    ends["target"] = {"segment": "ground", "point": [-0.17, -0.13, -0.7]}
+    table["loops"] = [{"name": "rod", "kind": "distance", "length": 0.35, **ends}]
+    found = cf.verify(read_text(json.dumps(table), "json"), only="laws", states=1)
+    assert found.holds, str(found)
+    assert found.checks[-1].figure == "the mechanism does not move by itself"
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

@@ -14,18 +14,21 @@ import chainform as cf
 from chainform.formulations import ConstraintLaws
 from chainform.mechanism import ONE, ZERO, difference, number_of
 from chainform.readers import read_text
-from chainform.simulation import Problem, Run, Solver, run_batch, simulate
+from chainform.simulation import Impact, Problem, Run, Solver, run_batch, simulate
 from chainform.simulation.solvers import SOLVERS
 from chainform.verification import Check, check_motion, motion
 from chainform.verification.motion.motion_comparison import LAWS
-from chainform.verification.motion.motion_laws import CLOSURE, ENERGY, LENGTH, RATES
+from chainform.verification.motion.motion_identities import CLOSURE, ENERGY, LENGTH, RATES
 
 SCENARIOS = Path(__file__).parents[3] / "examples" / "scenarios"
 NAMES = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
 BATCH = "crane_loads"
 LONG = ("biped_step", "stewart")
 """Scenarios that take most of the time and have nothing that others have not."""
-WITHOUT_BALANCE = ("driven_arm", "knife_edge", "rolling_disc", "stanford_tracking")
+WITHOUT_BALANCE = (
+    *("driven_arm", "hydraulic_lift", "knife_edge", "pneumatic_slide", "rolling_disc"),
+    "stanford_tracking",
+)
 """Scenarios of elements and actuators."""
 TIGHT, OTHER, EVENTS, STEPS, AGAIN, COLUMNS = (
     LAWS[name] for name in ("tight", "other", "events", "steps", "again", "columns")
@@ -287,6 +290,39 @@ def test_a_changed_column_is_found(column: str, law: str, tmp_path: Path) -> Non
     wrong.save(tmp_path / "run.npz")
     for run in (wrong, Run.load(tmp_path / "run.npz")):
         assert verdicts(list(check_motion(run)))[law] is False
+
+
+def test_changed_states_and_impulses_of_events_are_found() -> None:
+    run = simulate(SCENARIOS / "bouncing_ball.toml", t=1.0)
+    (hit,) = (event for event in run.events if isinstance(event, Impact))
+    changes = ({"q": hit.q + 0.5}, {"qd_after": hit.qd_after + 1}, {"loss": hit.loss + 1})
+    for change in (*changes, {"impulses": dict.fromkeys(hit.impulses, 9.0)}):
+        wrong = replace(run, events=(replace(hit, **change), *run.events[1:]))
+        check = next(check for check in check_motion(wrong) if check.law == COLUMNS)
+        assert check.figure == "DIFFERENT: states at events"
+
+
+def test_what_a_run_says_of_its_computation_must_be_so() -> None:
+    run = problem_of(DAMPED, q0=[1.0], t=1.0).compile().run()
+    for wrong in (
+        replace(run, method="dopri853"),
+        replace(run, about=replace(run.about, settings={**run.about.settings, "rtol": 1e-2})),
+        replace(run, about=replace(run.about, values={"m": 2.0})),
+        replace(run, about=replace(run.about, without=("springs",))),
+    ):
+        (check,) = check_motion(wrong)
+        assert check.holds is False
+        assert check.figure.startswith("it was not computed with the ")
+
+
+def test_a_linkage_that_was_closed_at_its_start_is_computed_again() -> None:
+    """So is a scenario with options of its own."""
+    linkage = simulate(SCENARIOS.parent / "four_bar.toml", q0={"crank": 0.4}, t=0.2)
+    loose = simulate(SCENARIOS / "pendulum.toml", t=0.5, rtol=1e-6, method="dopri853")
+    for run in (linkage, loose):
+        assert verdicts(list(check_motion(run)))[AGAIN] is True
+        tau = run.tau + 0.1
+        assert verdicts(list(check_motion(replace(run, tau=tau))))[COLUMNS] is False
 
 
 @pytest.fixture(scope="module")

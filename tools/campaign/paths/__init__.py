@@ -126,6 +126,10 @@ PATHS: tuple[Path, ...] = (
     Path(texts.in_c, "state", 0.08),
     Path(texts.in_numpy, "state", 0.12),
     Path(texts.in_javascript, "state", 0.08),
+    Path(linear.modes, "task", 0.3),
+    Path(linear.frequency_response, "task", 0.2),
+    Path(motions.sampled, "motion", 0.6, needs=("controllers",)),
+    Path(motions.sensitivities, "task", 0.2, without=(*ROWS, "contacts")),
 )
 
 

@@ -248,3 +248,29 @@ def scenario(given: Given) -> Results:
         file = Path(folder) / "case.json"
         file.write_text(json.dumps(table))
         return states(cf.simulate(file))
+
+
+def sampled(given: Given) -> Results:
+    """Controllers with a sample time of their own do what `hold` does to all efforts."""
+    table: dict[str, Any] = {n: v for n, v in given["motion"]["controllers"].items() if v}
+    if any(control["type"] == "pid" for control in table.values()):
+        return {}
+    mechanism = mechanism_of(given)
+    alone: dict[str, Any] = {"forces": None, "signals": None}
+    hold = 0.013
+    own = {name: {**control, "sample": hold} for name, control in table.items()}
+    each = cf.simulate(mechanism, **arguments_of(given, **alone, hold=None, controllers=own))
+    every = cf.simulate(mechanism, **arguments_of(given, **alone, hold=hold))
+    return {f"same {n} by samples": (getattr(each, n), getattr(every, n)) for n in ("q", "qd")}
+
+
+def sensitivities(given: Given) -> Results:
+    """How a motion changes along one direction of all starts and parameters."""
+    mechanism, motion = mechanism_of(given), given["motion"]
+    if mechanism.nq != mechanism.nv or motion.get("hold") or "coulomb" in str(given["mechanism"]):
+        return {}
+    names = list(given["mechanism"].get("parameters", ()))
+    found = cf.sensitivities(mechanism, names, ["q0", "qd0"], **arguments_of(given))
+    direction = np.cos(np.arange(2 * mechanism.nv + len(names)))
+    slopes = np.concatenate([found["d(q)"], found["d(qd)"]], axis=1) @ direction
+    return {"by": found.facts["by"], "direction": direction, "change of a motion": slopes}

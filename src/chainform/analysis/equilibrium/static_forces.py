@@ -7,7 +7,7 @@ J, s     rows of loops and constraints, and their multipliers
 
     C X + J^T s = W
 
-It is solved as for motions (forces.py): determined, of least norm, or in the least squares.
+It is solved as for motions (unknown_forces.py): determined, of least norm, or in the least squares.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.linear_variables import WRENCH
 from chainform.analysis.motions.constraint_values import ClosureRows, RowValues
 from chainform.analysis.motions.drives import driven_rates
-from chainform.analysis.motions.forces import UnknownForces, solved
 from chainform.analysis.motions.motion import with_values
+from chainform.analysis.motions.unknown_forces import UnknownForces, solved
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted, finite_array
@@ -76,7 +76,11 @@ def statics(  # noqa: PLR0913, a front door
     frames = names_in("wrenches", wrenches)
     found_by_name = driven is None and bool(source.unknowns or frames)
     chosen = [] if found_by_name else driven_rates(source, driven)
-    return _result(source, poses, chosen, frames, _Balance(source, frames, without, t))
+    left = names_in("without", without)
+    balance = _Balance(source, frames, left, t)
+    # Where a law of the mechanism has no value there is none, and `solved` refuses that.
+    with np.errstate(all="ignore"):
+        return _result(source, poses, chosen, left, balance)
 
 
 def _poses(mechanism: Mechanism, q: Any, t: float) -> Array:
@@ -114,7 +118,11 @@ def _sequence(mechanism: Mechanism, table: Mapping[str, Any], t: float) -> Array
         chosen = {name: float(np.broadcast_to(x, count)[k]) for name, x in columns.items()}
         for name, value in chosen.items():
             pose[mechanism.coordinate_index(name)] = value
-        poses[k] = pose = assemble(mechanism, pose, list(chosen), t=t)
+        try:
+            poses[k] = pose = assemble(mechanism, pose, list(chosen), t=t)
+        except RunError as problem:
+            message = f"pose {k + 1}: {problem.message}"
+            raise RunError(message, element="q", remedy=problem.remedy) from problem
     return poses
 
 
@@ -128,7 +136,7 @@ class _Balance:
     """The parts of the equations at rest: W, the columns of forces and of wrenches, the rows."""
 
     def __init__(
-        self, mechanism: Mechanism, frames: tuple[str, ...], without: Sequence[str], t: float
+        self, mechanism: Mechanism, frames: tuple[str, ...], without: tuple[str, ...], t: float
     ) -> None:
         self.mechanism, self.frames, self.t = mechanism, frames, t
         self.unknowns = mechanism.unknowns
@@ -163,7 +171,7 @@ def _result(
     mechanism: Mechanism,
     q: Array,
     chosen: Sequence[int],
-    frames: tuple[str, ...],
+    without: tuple[str, ...],
     balance: _Balance,
 ) -> Result:
     rows, nv, still = balance.rows, mechanism.nv, np.zeros((len(q), mechanism.nv))
@@ -175,7 +183,7 @@ def _result(
     names = (
         *(mechanism.rates[k] for k in chosen),
         *balance.unknowns,
-        *(f"{frame}.{c}" for frame in frames for c in WRENCH),
+        *(f"{frame}.{c}" for frame in balance.frames for c in WRENCH),
     )
     found = solved(names, None, np.concatenate([drives, columns], axis=2), W, rows.names, at.J)
     tau = still.copy()
@@ -194,6 +202,8 @@ def _result(
     }
     arrays = {name: array for name, array in arrays.items() if array.size}
     facts = {"kind": found.kind, "names": list(names), "rows": list(rows.names)}
+    left = {"wrenches": list(balance.frames), "without": list(without)}
+    facts |= {name: entries for name, entries in left.items() if entries}
     report = [_report(found, nv), found.report]
     if "t" in balance.groups:
         report.append(f"laws of time are taken at t = {balance.t:g} s, as if they stood still then")

@@ -24,11 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import (
-    ImplicitEquations,
-    no_value,
-    settle_accelerations,
-)
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
 from chainform.analysis.linear.linear_outputs import LinearOutputs, LinearRows
 from chainform.analysis.linear.linear_variables import (
@@ -37,12 +33,15 @@ from chainform.analysis.linear.linear_variables import (
     displacement_names,
     rate_names,
 )
+from chainform.analysis.linear.state_accelerations import no_value, settle_accelerations
 from chainform.formulations import coordinate_of
 from chainform.mechanism import JointKind, float_of, known_values
 from chainform.simulation import rest_names, whole_states
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-13
+ROUNDED = 4 * 2.0**-53
+"""The relative error of a sum of products."""
 AT_REST = 1e-9
 """Drifts below this, and below the rounding of their terms, are zero."""
 
@@ -124,6 +123,22 @@ class SmallMotion:
                 self._change("x", changes),
             ]
         )
+
+    @cached_property
+    def bounds(self) -> Array:
+        """How far rounding may take the accelerations and the rates of x among the rates."""
+        errors = dict.fromkeys(("balance", "rows", "x"), np.zeros(()))
+        for group in ("q", "qd", "x"):
+            change = np.abs(self.changes[group])
+            for part, found in self.equations.bounds(self.point, group).items():
+                if part in errors:
+                    own = found + ROUNDED * np.abs(self.d[part, group])
+                    errors[part] = errors[part] + own @ change
+        accelerations = self.accelerations.bounds(errors["balance"], errors["rows"])
+        found = np.zeros_like(self.rates)
+        count, chosen = len(self.independent.places), list(self.independent.rate_places)
+        found[count:] = np.concatenate([accelerations[chosen], errors["x"]])
+        return found
 
     def _turning(self) -> Array:
         """Return the matrix with xi' = dqd - (matrix) xi: axes of quaternion joints turn."""
@@ -252,11 +267,13 @@ class SmallMotion:
         words = {f"qd{k + 1}": name for k, name in enumerate(rate_names(mechanism))}
         words |= {f"q{k + 1}": name for k, name in enumerate(mechanism.coordinates)}
         words |= {f"u{k + 1}": name for k, name in enumerate(mechanism.signals)}
+        states = (*rest_names(mechanism), *self.equations.control_states)
+        words |= {f"x{k + 1}": name for k, name in enumerate(states)}
         what = f"{function} of {', '.join(words.get(name, name) for name in inputs)}"
         if function == "sign":
             return (
-                f"{what} jumps here: its derivative was taken as 0, so that the jump, such as that "
-                "of Coulomb friction at rest, is not in A"
+                f"{what} changes here: A has the mean of both sides of min and max, step(0) = 1, "
+                "and no jump, such as that of Coulomb friction at rest"
             )
         return f"{what} has a kink here: its derivative was taken as 0, the mean of both sides"
 

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from chainform.analysis.equilibrium.static_problem import with_parameter
 from chainform.analysis.linear.acting_laws import acting_laws
 from chainform.analysis.linear.linear_variables import operating_point
-from chainform.analysis.linear.linearisation import equations_of
+from chainform.analysis.linear.linearisation import ActingValues, equations_of
 from chainform.analysis.linear.small_motion import SmallMotion
-from chainform.analysis.oscillations.steady_motion import ActingValues
 from chainform.analysis.results.displacement import displaced
 from chainform.errors import RunError
 from chainform.expressions import parse, symbols_of

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.results.displacement import displaced
-from chainform.analysis.variations.jumps import REMEDY, SAME, Jumps
+from chainform.analysis.variations.event_variations import REMEDY, SAME, Jumps
 from chainform.analysis.variations.variation_graph import SEAMS
 from chainform.analysis.variations.variational_equations import VariationalEquations
 from chainform.simulation import StateChange
@@ -63,10 +63,10 @@ class MotionVariations:
         self.steps, changes = motion.integrator.statistics.steps, motion.changes
         self.first, self.last = self.start.t, motion.integrator.t
         self.ending, self._end = motion.ending, motion.row()
-        begun = [change.after for change in changes if change.t == self.first and not change.met]
+        starts = [change.after for change in changes if change.t == self.first and not change.met]
         layout = equations.system.machine.layout
         held = layout.fresh()[layout.place("tau") : layout.place("slack")]
-        self._begin = begun[-1] if begun else np.concatenate([self.start.y, held])
+        self._begin = starts[-1] if starts else np.concatenate([self.start.y, held])
         self.changes = [c for c in changes if self.first <= c.t <= self.last]
         jumps = Jumps(equations)
         found = [jumps.over(change) for change in self.changes]

@@ -3,7 +3,7 @@
 The states at the nodes come from the motion itself. An interval is cut in two until the error that
 it puts into the deviations is small: of two results, one in whole intervals and one in halves, the
 second has a 1023rd part of the difference (order 10). Between smooth stretches lie events
-(jumps.py).
+(event_variations.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, Stages, gauss
-from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.event_variations import EventVariation
 from chainform.analysis.variations.motion_variations import AWAY, MotionVariations
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variational_equations import VariationalEquations
@@ -161,7 +161,7 @@ class Refinement:
 
     def _divided(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> Pairs:
         self.rounds += 1
-        # Also where nothing can be said of the error, as where deviations are no numbers.
+        # Also where the error is unknown, as where deviations are no numbers.
         if self.rounds > ROUNDS or 2 * wide.sum() + len(pairs) > MOST or not wide.any():
             raise self.unreached(pairs, wide, reached)
         return Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
@@ -225,11 +225,11 @@ class Refinement:
         """Return deviations at times, (m, n, columns); at the time of an event those after it."""
         n, Z = len(self.equations.names), path.forward(self.start)
         places = path.at(times)
-        begun = path.times[places]
-        inside = times > begun
+        last = path.times[places]
+        inside = times > last
         found = Z[places]
         if np.any(inside):
-            results = self._solved(begun[inside], times[inside])[0]
+            results = self._solved(last[inside], times[inside])[0]
             found[inside] = results[..., :n] @ found[inside]
             found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
         return found

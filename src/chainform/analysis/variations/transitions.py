@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.event_variations import EventVariation
 from chainform.display import Displayed
 
 Array = NDArray[np.float64]

@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import displacement_names, rate_names
 from chainform.analysis.variations.constrained_slopes import RowSolver
-from chainform.analysis.variations.objective import NO_OBJECTIVE, Objective, objective_of
 from chainform.analysis.variations.variation_graph import (
     CHANGING,
     MOTION,
+    NO_OBJECTIVE,
     SEAMS,
     SOLVED,
+    Objective,
     VariationGraph,
+    objective_of,
     variation_graph,
 )
 from chainform.errors import RunError
@@ -64,8 +66,8 @@ class VariationalEquations:
     ) -> VariationalEquations:
         """Return the equations of a system; parameters that are numbers there become free.
 
-        The integral of an `objective` (objective.py) is one more entry of z, the last one. RunError
-        where a motion of the system has no derivatives.
+        The integral of an `objective` is one more entry of z, the last one. RunError where
+        a motion of the system has no derivatives.
         """
         _refuse_functions(system)
         system = _with_free(system, parameters)

@@ -6,13 +6,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 
 from chainform.cli.command import Command
-from chainform.cli.element_tables import Table, show_drives, show_elements, vector_text
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import (
     Outputs,
+    Table,
     common_outputs,
     frame_outputs,
     mechanism_document,
+    show_drives,
+    show_elements,
+    vector_text,
 )
 from chainform.cli.printing import Page, Report
 from chainform.formulations import COMMON, FORMULATIONS, refusal, uses_elements

@@ -12,7 +12,7 @@ import csv
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
@@ -31,9 +31,12 @@ from chainform.simulation.files.record import (
     REMEDY,
     ResultRecord,
     columns_of,
+    data_of,
+    in_order,
     known_of,
     record_from,
 )
+from chainform.simulation.files.run_record import mechanism_in
 
 Array = NDArray[np.float64]
 
@@ -74,7 +77,7 @@ def read_parquet(path: Path) -> ResultRecord:
         raise ReadError(
             f"this is not a Parquet file of a run: {problem}", remedy="name a file of chainform"
         ) from problem
-    return record_from(known, columns)
+    return _record(known, table.column_names, columns)
 
 
 def _check_size(metadata: Any, path: Path) -> None:
@@ -202,7 +205,16 @@ def read_csv(path: Path) -> ResultRecord:
         raise ReadError(f"this is not UTF-8 text: {problem}", remedy="save it so") from problem
     except (ValueError, csv.Error) as problem:
         raise ReadError(f"the table cannot be read: {problem}", remedy=REMEDY) from problem
-    return record_from(known, list(table.T))
+    return _record(known, names, list(table.T))
+
+
+def _record(known: dict[str, Any], names: Sequence[str], columns: Sequence[Array]) -> ResultRecord:
+    try:
+        mechanism = mechanism_in(data_of(known)["mechanism"])
+    except ReadError:
+        # Whoever makes something of the record says what it is no run of.
+        return record_from(known, columns)
+    return record_from(known, in_order(mechanism, known, names, columns))
 
 
 def _csv_numbers(text: str, count: int) -> Array:

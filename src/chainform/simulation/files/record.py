@@ -156,6 +156,28 @@ def columns_of(record: ResultRecord, mechanism: Mechanism) -> dict[str, Array]:
     return columns
 
 
+def in_order(
+    mechanism: Mechanism, known: dict[str, Any], names: Sequence[str], columns: Sequence[Array]
+) -> list[Array]:
+    """Return the columns of arrays one after the other; ReadError where their names are others.
+
+    Columns may have been moved in a spreadsheet.
+    """
+    shapes = cast("dict[str, list[int]]", known["arrays"])
+    wanted = [
+        label for name, shape in shapes.items() for label in column_names(mechanism, name, shape)
+    ]
+    found = dict(zip(names, columns, strict=True))
+    if sorted(names) != sorted(wanted):
+        odd = next(
+            (name for name in (*names, *wanted) if name not in found or name not in wanted), ""
+        )
+        raise ReadError(
+            "the names of columns are not those of the run", element=odd[:60], remedy=REMEDY
+        )
+    return [found[label] for label in wanted]
+
+
 def record_from(known: dict[str, Any], columns: Sequence[Array]) -> ResultRecord:
     """Return the record whose arrays stand in columns one after the other."""
     shapes, outputs = known["arrays"], known["outputs"]

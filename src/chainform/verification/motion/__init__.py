@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +37,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis import Progress
 from chainform.errors import Error
+from chainform.mechanism import Mechanism
 from chainform.readers import native_text
 from chainform.simulation import (
     BatchRun,
@@ -44,12 +46,13 @@ from chainform.simulation import (
     Run,
     Scenario,
     cases_of,
+    digests_of,
     motion_name,
     run_batch,
 )
 from chainform.verification.certificate import Check
 from chainform.verification.motion.motion_comparison import LAWS, ROUNDED, MotionComparison
-from chainform.verification.motion.motion_laws import check_laws_of_motion, check_rates
+from chainform.verification.motion.motion_identities import check_laws_of_motion, check_rates
 from chainform.verification.motion.motion_variants import SAMPLES, Variants
 
 Array = NDArray[np.float64]
@@ -104,7 +107,11 @@ def _damage(run: Run) -> str:
         return f"its times are not between {first:g} and {last:g} s, where it begins and ends"
     if not all(np.isfinite(array).all() for array in (run.q, run.qd)):
         return "its coordinates or rates are not finite"
-    return ""
+    about = run.about
+    said = {"method": run.method, **about.settings}
+    said |= {"without": list(about.without), "values": dict(about.values)}
+    wrong = [name for name, text in digests_of(said).items() if about.given.get(name, text) != text]
+    return f"it was not computed with the {', '.join(wrong)} that it says" if wrong else ""
 
 
 def _whole(run: Run) -> Iterator[Check]:
@@ -208,30 +215,43 @@ def problem_of(run: Run) -> Problem | None:
     """
     if not len(run.t) or not run.about.given or not run.about.is_complete:
         return None
-    for problem in _candidates(run):
-        if problem.compile().digests == dict(run.about.given):
+    for problem, is_started in _candidates(run):
+        # A motion that begins where the run does may have been given another start to close.
+        free = {"q0", "qd0"} if is_started else set[str]()
+        try:
+            found = problem.compile().digests
+        except Error:
+            continue
+        if all(found.get(n) == run.about.given.get(n) for n in {*found, *run.about.given} - free):
             return replace(problem, times=run.t)
     return None
 
 
-def _candidates(run: Run) -> Iterator[Problem]:
-    """Yield problems of the scenario of a run, and of its mechanism with nothing that drives it."""
+def _candidates(run: Run) -> Iterator[tuple[Problem, bool]]:
+    """Yield problems of the scenario of a run, and of its mechanism with nothing that drives it.
+
+    With each stands whether it begins with the first state of the run.
+    """
     common: dict[str, Any] = {"t": run.about.span, "t_eval": run.t}
-    try:
-        if run.about.scenario:
-            yield Problem.of(_scenario(run), **common)
-    except (Error, ValueError, OSError):
-        pass  # It names files that are not here, or functions of Python.
     settings = run.about.settings
     numbers = {name: settings.get(name) for name in ("rtol", "atol", "step", "largest", "hold")}
-    common |= {name: number for name, number in numbers.items() if number is not None}
-    common |= {"method": run.method, "without": run.about.without, "values": run.about.values}
-    common |= {"q0": run.q[0], "qd0": run.qd[0]}
-    for has_balance in (True, False):
-        try:
-            yield Problem.of(run.mechanism, energy_balance=has_balance, **common)
-        except Error:
+    own = common | {name: number for name, number in numbers.items() if number is not None}
+    own |= {"method": run.method, "without": run.about.without, "values": run.about.values or None}
+    started = own | {"q0": run.q[0], "qd0": run.qd[0]}
+    scenario: Scenario | None = None
+    with suppress(Error, ValueError, OSError):
+        # It may name files that are not here, or functions of Python.
+        scenario = _scenario(run) if run.about.scenario else None
+    choices: list[tuple[Scenario | Mechanism, dict[str, Any]]] = []
+    if scenario is not None:
+        choices += [(scenario, common), (scenario, own), (scenario, started)]
+    choices += [(run.mechanism, {**started, "energy_balance": has}) for has in (True, False)]
+    for source, options in choices:
+        is_started = "q0" in options
+        if is_started and run.t[0] != run.about.span[0]:
             continue
+        with suppress(Error, ValueError, OSError):
+            yield Problem.of(source, **options), is_started
 
 
 def _scenario(run: Run) -> Scenario:

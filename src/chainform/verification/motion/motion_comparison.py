@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.simulation import Run
 from chainform.verification.certificate import Check
-from chainform.verification.motion.motion_variants import Variant, Variants
+from chainform.verification.motion.motion_events import (
+    event_pairs,
+    event_parts,
+    first_difference,
+    paired,
+)
+from chainform.verification.motion.motion_variants import STIFF, Variant, Variants
 
 Array = NDArray[np.float64]
 
 FACTOR = 10.0
 """How many times what was measured a motion may be off."""
+ADDED = 10.0
+"""How many times the tolerance errors of backward differences come to, which add up more."""
 UNDECIDED = 0.05
 """A motion that may be off by more, relative to its size, is not compared any more."""
 FASTER = 0.75
@@ -27,7 +35,7 @@ FASTER = 0.75
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
 COLUMNS = ("tau", "u", "x", "further", "qdd", "drives", "energy", "work", "losses")
-"""What a run has beside coordinates and rates; its forces and other outputs come after them."""
+"""What a run has besides coordinates and rates; its forces and other outputs come after them."""
 LAWS = {
     "again": "the run is the motion of its problem",
     "columns": "all other columns of the run are those of its problem",
@@ -52,7 +60,8 @@ class MotionComparison:
 
     def __init__(self, variants: Variants, run: Run) -> None:
         self.variants, self.run = variants, run
-        self.tolerance = variants.rtol
+        is_stiff = variants.problem.settings.method.name in STIFF
+        self.tolerance = ADDED * variants.rtol if is_stiff else variants.rtol
         self.tight = variants.tight()
         self.sizes = (_size(run.q), _size(run.qd))
         self.names = (*run.mechanism.coordinates, *(f"rate {n}" for n in run.mechanism.rates))
@@ -95,8 +104,8 @@ class MotionComparison:
     def _near_events(self, times: Array, other: Run) -> NDArray[np.bool_]:
         """Return which times lie between an event of the accurate motion and that of another."""
         near = np.zeros(len(times), dtype=bool)
-        limit = _first_difference(self.tight.run, other)
-        for pair in _event_pairs(self.tight.run, other):
+        limit = first_difference(self.tight.run, other)
+        for pair in event_pairs(self.tight.run, other):
             if pair is not None and max(pair) < limit:
                 first, last = sorted(pair)
                 near |= (times >= first) & (times <= last)
@@ -110,7 +119,7 @@ class MotionComparison:
             if variant.cut and variant.run.t[-1:].sum() < found.t:
                 found = _Until(float(variant.run.t[-1:].sum()), f": {variant.cut}")
         for variant in self.shaken:
-            t = _first_difference(self.tight.run, variant.run)
+            t = first_difference(self.tight.run, variant.run)
             if t < found.t:
                 found = _Until(t, ", where an event comes or goes by the tolerance")
         late = np.flatnonzero(FACTOR * self.magnified() > UNDECIDED)
@@ -123,8 +132,8 @@ class MotionComparison:
         floor = FACTOR * self.tolerance * float(np.ptp(self.run.t)) + 1e-12
         spans = np.full(len(self.tight.run.events), floor)
         for variant in self.shaken:
-            limit = _first_difference(self.tight.run, variant.run)
-            for k, pair in enumerate(_event_pairs(self.tight.run, variant.run)):
+            limit = first_difference(self.tight.run, variant.run)
+            for k, pair in enumerate(event_pairs(self.tight.run, variant.run)):
                 if pair is not None and max(pair) < limit:
                     spans[k] = max(spans[k], FACTOR * abs(pair[1] - pair[0]))
         return spans.tolist()
@@ -172,6 +181,8 @@ class MotionComparison:
                 left.append(name)
             else:
                 found[name] = pair
+        if (pair := self._event_gap(own.run)) is not None:
+            found["states at events"] = pair
         without = f"; not compared: {', '.join(left)}" * bool(left)
         if not found:
             return Check(law, "nothing", f"nothing of it is decided{self._since()}{without}", None)
@@ -203,6 +214,23 @@ class MotionComparison:
             return None
         k = decided[int(np.argmax(gap[decided] / allowed[decided]))]
         return float(gap[k]), float(allowed[k])
+
+    def _event_gap(self, own: Run) -> tuple[float, float] | None:
+        """Return how far states and impulses at events are off where they are worst, as above."""
+        moved, found = self.magnified(), list[tuple[float, float]]()
+        blows = [event_parts(event)[2:] for event in own.events]
+        scales = [*self.sizes, *(_size(np.concatenate(part)) for part in zip(*blows, strict=True))]
+        for mine, other in paired(self.run, own):
+            k = int(np.searchsorted(self.run.t, mine.t))
+            if other is None or mine.t >= self.until.t or not np.isfinite(moved[k : k + 1]).any():
+                continue
+            parts = zip(event_parts(mine), event_parts(other), scales, strict=True)
+            same = [
+                (a - b) / size if a.shape == b.shape else np.full(1, np.inf) for a, b, size in parts
+            ]
+            gap = float(np.abs(np.concatenate(same)).max(initial=0.0))
+            found.append((gap, FACTOR * float(moved[k] + self.tolerance)))
+        return max(found, key=_share, default=None)
 
     def _moved(self, name: str) -> Array:
         """Return by how much small forces changed a column until each time; inf if not known."""
@@ -290,11 +318,11 @@ class MotionComparison:
         """Return the check of events: each as often, and when."""
         run, tight = self.run, self.tight
         compared = f"names and times of all events, {run.method} and {tight.words}"
-        limit, early = self.until.t, _first_difference(tight.run, run)
+        limit, early = self.until.t, first_difference(tight.run, run)
         pairs = [
             (span, event.name, *pair)
             for span, event, pair in zip(
-                self.spans, tight.run.events, _event_pairs(tight.run, run), strict=True
+                self.spans, tight.run.events, event_pairs(tight.run, run), strict=True
             )
             if pair is not None and max(pair) <= limit
         ]
@@ -332,40 +360,3 @@ def _column(run: Run, name: str) -> Array | None:
     if found is None or not len(run.t) or len(found) != len(run.t):
         return None
     return found.reshape(len(run.t), -1)
-
-
-# --- events: the k-th of a name belongs to the k-th of the same name ----------------------------
-
-
-def _by_name(run: Run) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for event in run.events:
-        found.setdefault(event.name, []).append(event.t)
-    return found
-
-
-def _event_pairs(run: Run, other: Run) -> Sequence[tuple[float, float] | None]:
-    """Return for each event of a run its time there and in another run; None where it is not."""
-    times, counts = _by_name(other), dict.fromkeys(_by_name(run), 0)
-    pairs: list[tuple[float, float] | None] = []
-    for event in run.events:
-        k, there = counts[event.name], times.get(event.name, [])
-        counts[event.name] += 1
-        pairs.append((event.t, there[k]) if k < len(there) else None)
-    return pairs
-
-
-def _first_difference(run: Run, other: Run) -> float:
-    """Return the time of the first event that one of two runs has more than the other.
-
-    One that is elsewhere by more than a small share of the motion is another event.
-    """
-    a, b = _by_name(run), _by_name(other)
-    far = UNDECIDED / FACTOR * (run.about.span[1] - run.about.span[0])
-    first = np.inf
-    for name in {*a, *b}:
-        mine, theirs = a.get(name, []), b.get(name, [])
-        longer, count = max(mine, theirs, key=len), min(len(mine), len(theirs))
-        moved = [min(pair) for pair in zip(mine, theirs, strict=False) if abs(np.diff(pair)) > far]
-        first = min([first, *longer[count : count + 1], *moved])
-    return float(first)

@@ -13,6 +13,7 @@ from chainform.mechanism import JointKind, Mechanism
 from chainform.simulation import CLOSED, ConstraintResiduals, Problem, Run
 from chainform.spatial import quaternion_product, rotation_of_quaternion
 from chainform.verification.certificate import Check
+from chainform.verification.deviation import largest_of
 from chainform.verification.motion.motion_variants import Variants
 
 Array = NDArray[np.float64]
@@ -163,13 +164,9 @@ def check_rates(variants: Variants, run: Run) -> Iterator[Check]:
 def _spacing(run: Run) -> float:
     """Return the distance of the points of a difference (s)."""
     span = run.about.span[1] - run.about.span[0]
-    place, rate, change = (_largest(values) for values in (run.q, run.qd, run.qdd))
+    place, rate, change = (largest_of(values) for values in (run.q, run.qd, run.qdd))
     times = [a / b for a, b in ((place, rate), (rate, change)) if a > 0.0 and b > 0.0]
     return float(np.clip(SPACING * min(times, default=span), 1e-6 * span, 1e-3 * span))
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def _instants(run: Run, spacing: float) -> Array:

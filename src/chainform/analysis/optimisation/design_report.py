@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from chainform.analysis.design.design_parameters import named
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
-from chainform.analysis.design.optimiser import AT_BOUND, Outcome
+from chainform.analysis.optimisation.design_parameters import named
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.optimiser import AT_BOUND, Outcome
 from chainform.given import counted
 
 RANK = 1e-9

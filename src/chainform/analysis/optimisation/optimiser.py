@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import scipy_module
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.design_parameters import scipy_module
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
 from chainform.errors import Error
 
 Array = NDArray[np.float64]

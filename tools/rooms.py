@@ -25,7 +25,7 @@ PACKAGE = ROOT / "src" / "chainform"
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-LINES = 113_300
+LINES = 126_000
 """All lines of the package; a decision may raise it."""
 FILE_LINES = 400
 WORDS = 40

@@ -78,7 +78,7 @@ class Task(Displayed):
         """Return what the task finds.
 
         `progress` is called with how much is done and how much there is. Ctrl-C raises
-        TaskInterrupted where a part is done; statics has no parts.
+        TaskInterrupted where a part is done.
         """
         more = {"progress": progress} if self.name in WATCHED else {}
         try:

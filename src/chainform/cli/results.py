@@ -92,11 +92,6 @@ def _target(name: str, args: Namespace, option: str) -> None:
     target = target_of(name, args.file, force=args.force, option=option)
     if target is None:
         raise ReadError("results need a file", element=option, remedy="name one")
-    if not exists(target.parent):
-        remedy = "make it, or name another one"
-        raise ReadError(
-            "there is no such folder", file=str(target.parent), element=option, remedy=remedy
-        )
     store = store_file(args)
     with suppress(OSError, ValueError):
         if store is not None and target.samefile(store):

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from chainform.model.formulas import (
         FormulaArray,
         FormulaOptions,
-        formula_array,
         is_whole,
         letters_in_order,
         letters_of,
@@ -73,7 +72,6 @@ __all__ = [
     "entry_names",
     "equations",
     "evaluate_states",
-    "formula_array",
     "from_names",
     "group_length",
     "has_name",

@@ -67,8 +67,7 @@ def notation_of(
     `symbols` come before both; they may be of other `names` as well.
     """
     found: dict[str, Symbol] = {}
-    rates = mechanism.rates
-    parameters = [p.name for p in mechanism.parameters]
+    rates, parameters = mechanism.rates, [p.name for p in mechanism.parameters]
     known = list(dict.fromkeys([*mechanism.coordinates, *rates, *parameters]))
     given: dict[str, Symbol] = {}
     owners: dict[tuple[str, ...], str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -247,8 +247,9 @@ def plot_arrays(
     """Return a figure of arrays or columns over the rows, or over another column.
 
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
-    `over` is the column on the other axis, by default the array that orders the rows. Rows without
-    an order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
+    `over` is the column on the other axis, by default the array that orders the rows; or it has as
+    many columns, one for each curve, as the real parts of poles for imaginary ones. Rows without an
+    order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
     entries of one position are drawn over each other, a metre is as long on both axes. Columns of
     a table `before` are dashed. The other options are those of `FigureOptions`.
     """
@@ -256,10 +257,11 @@ def plot_arrays(
     ordering = "t" if table.rows == "branch" and "t" in table.arrays else table.rows
     names = [n for n in table.arrays if n != ordering] if what is None else list(what)
     panels = [panel for name in names for panel in array_panels(table, name)]
-    (along,) = array_panels(table, over or ordering)
-    x = along.curves[0].values
-    if not panels or not len(x) or len(along.curves) > 1:
-        remedy = "name arrays with rows, and one column to draw them over"
+    along, *others = array_panels(table, over or ordering)
+    x, curves = along.curves[0].values, [curve for panel in panels for curve in panel.curves]
+    places = [curve.values for panel in (along, *others) for curve in panel.curves]
+    if not curves or not len(x) or len(places) not in (1, len(curves)):
+        remedy = "name arrays with rows, and a column, or as many, to draw them over"
         raise RunError("there is nothing to plot", element="what", remedy=remedy)
     heading = table.mechanism.name if sheet.title is None else sheet.title
     is_shape = along.unit == "m" and {array_of(n) for n in names} == {array_of(over or ordering)}
@@ -270,6 +272,9 @@ def plot_arrays(
     with _plot_style():
         below = f"{along.label} ({along.unit})" if along.unit else along.label
         draw = partial(_draw_rows, x, _lines_of(table))
+        if len(places) > 1:
+            by_name = dict(zip((curve.name for curve in curves), places, strict=True))
+            draw = partial(_draw_paths, by_name, _lines_of(table))
         if before is not None:
             draw = partial(_draw_both, draw, before, over or before.rows)
         figure: Any = _figure(panels, layout, heading, draw, below)
@@ -314,6 +319,16 @@ def _draw_rows(x: Array, lines: list[slice] | None, ax: Any, panel: Panel) -> No
     for rows in lines:
         part = [replace(curve, values=curve.values[rows]) for curve in panel.curves]
         _draw_curves(x[rows], ax, replace(panel, curves=tuple(part)))
+
+
+def _draw_paths(
+    places: Mapping[str, Array], lines: list[slice] | None, ax: Any, panel: Panel
+) -> None:
+    """Draw each curve of a panel over places of its own, which begin at dots."""
+    for curve in panel.curves:
+        x = places[curve.name]
+        ax.plot(x[:1], curve.values[:1], color=curve.colour, marker="o", markersize=3.5)
+        _draw_rows(x, lines, ax, replace(panel, curves=(curve,)))
 
 
 FEW, MOST_DOTS = 100, 5000

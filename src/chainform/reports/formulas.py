@@ -93,21 +93,24 @@ def formula_blocks(model: Model, digits: int | None = None) -> list[ReportBlock]
         blocks.append(Title(name, 2))
         if shown:
             blocks.append(EquationList(shown, tuple(letters.legend(shown))))
-        blocks += _remarks(quantity, len(lines), long, len(lines) - len(shown))
+        blocks += _remarks(quantity, len(lines), long, letters)
     return blocks
 
 
-def _remarks(quantity: Quantity, short: int, long: list[str], more: int) -> Iterator[Paragraph]:
+def _remarks(
+    quantity: Quantity, short: int, long: list[str], letters: Letters
+) -> Iterator[Paragraph]:
     if not short and not long:
         yield Paragraph("All entries are zero.")
     elif short + len(long) < quantity.variables.size:
         yield Paragraph("Entries that are zero, and those that equal one above, are left out.")
-    if more:
+    if (more := short - MOST_ENTRIES) > 0:
         yield Paragraph(f"{counted(more, 'more short entry').replace('entrys', 'entries')}.")
     if long:
-        names = ", ".join(long[:12]) + (f" and {len(long) - 12} more" if len(long) > 12 else "")
+        names = [part for name in long[:12] for part in (", ", letters(name))][1:]
+        others = f" and {len(long) - 12} more" if len(long) > 12 else ""
         words = f"have more than {SHORT_TERMS} terms and stand below as they are computed"
-        yield Paragraph(f"{names}: these {words}.")
+        yield Paragraph((*names, f"{others}: these {words}."))
 
 
 # --- definitions by level ---------------------------------------------------------------------

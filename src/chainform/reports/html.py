@@ -107,7 +107,7 @@ def _(block: DataTable) -> str:
         return f"<tr>{inside}</tr>"
 
     caption = (
-        f'<caption style="text-align: left">{_cell(block.caption)}</caption>'
+        f'<caption style="text-align: left; white-space: nowrap">{_cell(block.caption)}</caption>'
         if block.caption
         else ""
     )

@@ -38,7 +38,7 @@ from chainform.reports.mechanism_blocks import (
     picture_blocks,
     topology_blocks,
 )
-from chainform.reports.quantity_blocks import equation_of_motion, quantity_blocks
+from chainform.reports.quantity_blocks import equation_of_motion, level_words, quantity_blocks
 from chainform.reports.tex import compiled, document_tex
 from chainform.search import path_of
 from chainform.verification import Check, verify
@@ -206,7 +206,7 @@ def _blocks(
         blocks += note_blocks(mechanism)
     blocks += [Title("Quantities"), *quantity_blocks(model)]
     blocks += [Title("Formulas written out"), *formula_blocks(model, digits)]
-    blocks += [Title("Formulas as they are computed, by level"), Paragraph(LEVELS)]
+    blocks += [Title("Formulas as they are computed, by level"), Paragraph(level_words(model))]
     blocks += [*level_blocks(model, digits), *entry_blocks(model, digits)]
     blocks += [Title("Operations"), *count_blocks(model, stages)]
     if checks:
@@ -214,12 +214,6 @@ def _blocks(
     references = [(str(k), text) for k, text in enumerate(_references(model), start=1)]
     blocks += [Title("References"), DataTable.of(("no", "work"), references)]
     return tuple(blocks)
-
-
-LEVELS = (
-    "Each variable is a sum of products, or a function, of variables of lower levels. Level 0 are "
-    "the inputs: coordinates q, rates qd, accelerations qdd, efforts tau, and parameters."
-)
 
 
 def _abstract(model: Model) -> str:

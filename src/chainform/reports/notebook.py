@@ -40,6 +40,8 @@ from chainform.search import path_of
 
 MOST_ROWS, MOST_COLUMNS = 25, 12
 """Of a longer table the first rows and columns are shown."""
+MOST_RECORDS = 100
+"""Of more records the first are shown."""
 MOST_CHARACTERS = 4_000
 """Of a longer formula or text the beginning is shown."""
 MOST_POINTS = 20
@@ -114,12 +116,14 @@ def _cut(text: str, length: int) -> str:
 
 
 def table_of(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[str] = (),
+    most: int = MOST_ROWS,
 ) -> DataTable:
     """Return a table with a bounded number of rows."""
-    more = len(rows) - MOST_ROWS
-    caption = f"The first {MOST_ROWS} of {len(rows)} rows." if more > 0 else ""
-    return DataTable.of(titles, rows[:MOST_ROWS], numbers, caption)
+    caption = f"The first {most} of {len(rows)} rows." if len(rows) > most else ""
+    return DataTable.of(titles, rows[:most], numbers, caption)
 
 
 # --- models and formulas ------------------------------------------------------------------------
@@ -364,9 +368,9 @@ def records_blocks(records: Any) -> list[ReportBlock]:
         return [Paragraph(repr(records))]
     if type(first).__name__ == "Stage":
         return _stage_table(records)
-    names = [f.name for f in fields(first) if f.repr]
-    rows = [tuple(value_text(getattr(one, name)) for name in names) for one in records]
-    return [DataTable.of(names, rows)]
+    names = list(dict.fromkeys(f.name for one in records for f in fields(one) if f.repr))
+    rows = [tuple(value_text(getattr(one, name, None)) for name in names) for one in records]
+    return [table_of(names, rows, most=MOST_RECORDS)]
 
 
 BLOCKS: dict[str, Callable[[Any], Iterable[ReportBlock]]] = {

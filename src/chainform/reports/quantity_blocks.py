@@ -32,6 +32,22 @@ KNOWN = frozenset(
     {"q", "qd", "qdd", "tau", "sigma", "theta", "lambda", "gamma", "pi"}
     | {entry.letter for entry in CATALOGUE.values() if entry.letter}
 )
+INPUTS = {
+    "q": "coordinates $q$",
+    "qd": r"rates $\dot{q}$",
+    "qdd": r"accelerations $\ddot{q}$",
+    "tau": r"efforts $\tau$",
+    "sigma": r"forces in the loops $\sigma$",
+    "wrench": "wrenches",
+    "x": "states of actuators $x$",
+    "u": "signals $u$",
+    "force": "unknown forces",
+    "t": "the time $t$",
+    "direction": "directions",
+    "weights": "weights",
+    "parameter": "parameters",
+}
+"""What the inputs are, by their groups."""
 UNIT = re.compile(r"[uvp]_[ikl]")
 
 
@@ -47,6 +63,10 @@ def equation_of_motion(model: Model) -> tuple[tuple[Equation, ...], InlineText]:
     terms = [(1, r"H \ddot{q}"), (1, "c"), (1, "h^{G}")]
     lines = [Equation(_symbols("c_{i}"), _symbols(r"\dot{q}^{T} C_{i} \dot{q}"))]
     words = "with $C_{i}$ the matrix of Christoffel symbols for coordinate $i$"
+    if mechanism.quaternions:
+        lines = [Equation(_symbols("c"), _symbols(r"C_{m} \dot{q}"))]
+        words = r"with $C_{m}$ the matrix of velocity terms; $\dot{q}$ the rates, in body axes "
+        words += "where a joint has a quaternion"
     if _has_passive(model):
         terms.append((1, "P"))
         words += "; $P$ what friction and springs add"
@@ -92,6 +112,16 @@ def _inline(text: str) -> InlineText:
     """Return a text in which symbols stand between dollar signs."""
     parts = text.split("$")
     return tuple(parse_symbol(part) if k % 2 else part for k, part in enumerate(parts))
+
+
+def level_words(model: Model) -> InlineText:
+    """Return what the levels of formulas are, and which inputs they begin with."""
+    graph = model.graph
+    needed = graph.cone(graph.output_variables())
+    groups = {item.group for v, item in graph.inputs.items() if needed[v]}
+    words = "Each variable is a sum of products, or a function, of variables of lower levels."
+    found = ", ".join(text for group, text in INPUTS.items() if group in groups)
+    return _inline(f"{words} Level 0 are the inputs: {found}." if found else words)
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.display import Displayed
+from chainform.display import Displayed, Records
 from chainform.errors import Error, RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
@@ -94,6 +94,9 @@ class Run(Displayed):
     """What was computed along the motion already, by name: a run from a file brings it along."""
     changes: tuple[StateChange, ...] = field(default=(), repr=False)
     """The moments between smooth stretches; a run from a file has none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", Records(self.events))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as plain data: machine code stays where it is."""

@@ -64,10 +64,13 @@ def _values(store: Store, reference: str, sample: Sample) -> dict[str, Array]:
 
 
 def _is_out_of_reach(problem: BaseException | None) -> bool:
-    """Whether the store fails for a reason outside it: a lock, a full disk, no server."""
+    """Whether the store fails for a reason outside it: a lock, a full disk, no server.
+
+    SQLite has the same kind of error for a table or a column that is gone.
+    """
     while problem is not None:
         kinds = type(problem).__mro__
         if OSError in kinds or any(kind.__name__ == "OperationalError" for kind in kinds):
-            return True
+            return "no such " not in str(problem)
         problem = problem.__cause__ or getattr(problem, "orig", None)
     return False

@@ -364,7 +364,7 @@ def test_a_study_that_fails_at_the_start_says_why() -> None:
     study = path_study(np.linspace(0, 6, 5))
     start = {"a": {"lower": 0.1, "upper": 0.6, "start": 0.55}}
     message = refused(path_linkage(), start, study, minimise="mean(position(pen)[1])")
-    assert "the study fails at the start: the mechanism cannot be assembled" in message
+    assert "the study fails at the start: the loops cannot be closed at t = 0 s" in message
 
 
 def test_differences_are_taken_where_they_are_wanted_and_said() -> None:

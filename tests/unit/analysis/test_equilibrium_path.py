@@ -210,6 +210,18 @@ def test_a_truss_that_falls_on_a_stop_turns_back_its_load_there() -> None:
     assert path["stable"][-1] == 1
 
 
+@pytest.mark.parametrize(("lean", "span"), [(0.11, (1.602, 3)), (0.3, (2, 1.602))])
+def test_where_a_column_meets_a_wall_no_path_branches(
+    lean: float, span: tuple[float, float]
+) -> None:
+    """A buckled column comes to a wall at 0.3 rad where 8 phi = m g l sin(phi), and stays there."""
+    stops = {"lean": {"upper": "0.3"}}
+    path = cf.equilibrium_path(column(), "m", span, q0=[lean], stops=stops, branches=True)
+    assert path["parameter"][path["kind"] == 3] == pytest.approx([2.4 / (5 * np.sin(0.3))])
+    assert path.facts["branch_points"] == []
+    assert np.all(path["branch"] == 0)
+
+
 def test_a_signal_may_be_the_parameter() -> None:
     builder = cf.Mechanism.builder("driven", gravity=(0, 0, -10))
     builder.segment("swing", axis="y", mass=1, com=[0, 0, "-0.5"], inertia=["0.1", "0.1", "0.1"])

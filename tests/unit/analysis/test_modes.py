@@ -224,7 +224,8 @@ def test_a_disc_that_rolls_in_a_circle() -> None:
     def turns(heading: float) -> Any:
         return [lean, 0.0, spin + heading * np.sin(lean), heading * np.cos(lean)]
 
-    heading = brentq(lambda n: disc_rates(np.array(turns(n)))[1], -6, -0.1, xtol=1e-15)
+    root: Any = brentq(lambda n: disc_rates(np.array(turns(n)))[1], -6, -0.1, xtol=1e-15)
+    heading = float(root)
     found = cf.modes(disc, q={"theta": lean}, qd={"phi": spin, "psi": heading})
     w, h = np.array(turns(heading)), 1e-5
     columns = [(disc_rates(w + h * e) - disc_rates(w - h * e)) / (2 * h) for e in np.eye(4)]
@@ -259,6 +260,14 @@ def test_errors_of_slow_modes_behind_stiff_springs_are_given(
     assert (found["kind"][0] == 0) == (error > 1)
     told = [line for line in found.report if "rounding" in line or "counts as" in line]
     assert bool(told) == (stiffness > 1e7)
+
+
+def test_a_slow_pendulum_aside_of_rest_is_not_at_rest() -> None:
+    builder = cf.Mechanism.builder("slow", gravity=(0, 0, -9.81e-9))
+    slow = builder.segment("p", axis="y", mass=1, com=[0, 0, -0.5]).build()
+    assert cf.modes(slow)["angular_frequency"] == pytest.approx([np.sqrt(2 * 9.81e-9)])
+    with pytest.raises(cf.Error, match="no equilibrium"):
+        cf.modes(slow, q=[0.01])
 
 
 def test_weight_that_is_only_rounding_is_none() -> None:

@@ -236,6 +236,26 @@ def test_a_heavy_top() -> None:
     assert abs(first @ last) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
+def test_a_disc_that_rolls_in_a_circle() -> None:
+    """It comes back to its place; the multipliers are exp of the poles of its steady motion."""
+    disc = cf.read(ROOT / "examples" / "rolling_disc.toml")
+    turns = cf.root_locus(disc, "w", (0, -2), count=3, qd={"phi": 6, "psi": "w"})
+    found = cf.periodic_motion(
+        disc,
+        period=np.pi,
+        q0=turns["q"][-1],
+        qd0=turns["qd"][-1],
+        shift={"psi": "-2*pi"},
+        relative=["phi"],
+        held=["psi"],
+    )
+    assert found.facts["period"] == pytest.approx(np.pi, rel=1e-9)
+    assert found.facts["names"][:3] == ["phase", "phi", "energy"]
+    wanted = np.exp(1j * np.pi * turns["pole_imag"][-1].max())
+    assert np.abs(multipliers(found) - wanted).min() < 1e-7
+
+
 # --- sections with a change, impacts -------------------------------------------------------------
 
 

@@ -158,6 +158,19 @@ def test_a_rolling_disc_stands_from_its_limit_on() -> None:
     assert crossing(found)[1] == "divergence"
 
 
+def test_a_disc_is_followed_into_a_turn() -> None:
+    """Its lean goes along, from upright on; for small turns it is 3/2 w v / g."""
+    disc, spin = cf.read(EXAMPLES / "rolling_disc.toml"), {"phi": 6, "psi": "w"}
+    found = cf.root_locus(disc, "w", (0, -2), count=6, qd=spin)
+    lean = found["q"][:, 3]
+    assert lean[0] == 0
+    assert np.all(np.diff(lean) > 0)
+    assert lean[1] == pytest.approx(1.5 * 0.4 * 1.8 / G, rel=0.05)
+    last = cf.modes(disc, q={"theta": lean[-1]}, qd={"phi": 6, "psi": -2})
+    assert found["pole_imag"][-1].max() == pytest.approx(last["pole_imag"][-1], rel=1e-9)
+    assert not found.facts["crossings"]
+
+
 @pytest.mark.parametrize("count", [4, 7, 60])
 def test_a_fold_ends_the_path(count: int) -> None:
     """p = x^3 - 3 x ends at p = 2 with x = -1; there is another equilibrium at x = 2."""

@@ -165,6 +165,8 @@ def test_inverse_then_direct_gives_the_motion_back() -> None:
     again = found.simulate()
     np.testing.assert_allclose(again.q, found["q"], atol=1e-8)
     np.testing.assert_allclose(found.run.reactions, again.reactions, atol=1e-5)
+    with pytest.raises(cf.Error, match="no forces along a motion"):
+        cf.kinematics(linkage, {"crank": "t"}, t, start=START).simulate()
     crane = cf.read(ROOT / "examples" / "portal_crane.toml")
     rack = cf.inverse_dynamics(crane, {"s": "4 + 0.3*sin(t)"}, np.linspace(0, 1, 401))
     np.testing.assert_allclose(rack.simulate().q, rack["q"], atol=1e-4)

@@ -351,6 +351,20 @@ def test_the_same_bytes_each_time(ending: str, tmp_path: Path) -> None:
             assert image.size[0] == 1200
 
 
+def test_each_curve_over_its_own_places() -> None:
+    """A root locus: imaginary parts over real ones."""
+    builder = cf.Mechanism.builder("rig", gravity=(0, 0, 0))
+    rig = builder.segment("x", joint="prismatic", axis="x", mass=1).build()
+    found = cf.root_locus(rig, "d", (0, 3), count=7, forces={"x": "-4*x - d*der(x)"})
+    (axes,) = found.plot(["pole_imag"], over="pole_real").axes[:1]
+    lines = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) == 7]
+    for k, line in enumerate(lines):
+        assert line == pytest.approx(np.c_[found["pole_real"][:, k], found["pole_imag"][:, k]])
+    assert len(lines) == 2
+    with pytest.raises(cf.Error, match="nothing to plot"):
+        found.plot(["growth"], over="pole_real")
+
+
 def test_a_single_state_is_a_dot() -> None:
     figure = plot(given(pendulum(), lambda _: [0.5], count=1))
     assert figure.axes[0].get_lines()[0].get_marker() == "o"

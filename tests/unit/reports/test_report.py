@@ -14,11 +14,11 @@ import chainform as cf
 from chainform.cli import main
 from chainform.emitters import formula_latex, tex_text
 from chainform.errors import Error
-from chainform.graph import builder_of
+from chainform.graph import GROUPS, builder_of
 from chainform.reports import ModelReport
 from chainform.reports.blocks import EquationList, Paragraph
 from chainform.reports.formulas import MOST_DEFINITIONS
-from chainform.reports.quantity_blocks import equation_of_motion
+from chainform.reports.quantity_blocks import INPUTS, equation_of_motion
 from chainform.reports.tex import block_tex
 from chainform.verification import verify
 
@@ -73,6 +73,7 @@ def test_a_mechanism_that_cannot_move(tmp_path: Path) -> None:
         assert "bracket" in report.save(tmp_path / name).read_text()
 
 
+@pytest.mark.slow
 def test_a_wrong_model_fails() -> None:
     model = cf.derive("examples/slider_crank.toml", ["H"])
     builder = builder_of(model.graph)
@@ -102,13 +103,16 @@ def test_text_is_escaped() -> None:
     assert re.search(r"(?<!\\)[%&#$]", tex_text(NASTY)) is None
 
 
+@pytest.mark.slow
 def test_long_formulas_are_bounded() -> None:
     model = cf.derive("examples/biped.toml", ["C"])
     made = cf.report(model, verified=False)
     words = f"These are {MOST_DEFINITIONS} of"
     assert any(words in getattr(block, "text", "") for block in made.blocks)
+    assert "$C_{1,1,2}$, " in made.tex()
 
 
+@pytest.mark.slow
 def test_numbers_are_rounded() -> None:
     model = cf.derive("examples/biped.toml", ["H"])
     exact, short = (cf.report(model, verified=False, digits=n).tex() for n in (None, 5))
@@ -160,6 +164,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("stanford_elements", {}, [r"\tau = H \, \ddot{q} + c + h^{G} - Q"], ["P"]),
         ("rolling_disc", {}, ["c + h^{G},", "forces of the constraints"], ["P", "Q"]),
         ("pick_arm.urdf", {}, ["h^{G} + P,"], ["Q"]),
+        ("stewart", {}, [r"c = C_{m} \, \dot{q}"], ["Christoffel"]),
         ("pick_arm.urdf", {"without": ["friction"]}, ["h^{G},"], ["P", "Q"]),
     ],
 )
@@ -199,6 +204,12 @@ def test_entries_that_turn_out_as_zero_are_left_out() -> None:
     assert r"h^{G}_{4} = -5.886 \, \sin \theta" in shown
     assert [line for line in shown if line.endswith("= 0")] == []
     assert titles[titles.index("passive") + 1] == "All entries are zero."
+
+
+def test_the_inputs_of_formulas_are_named() -> None:
+    assert INPUTS.keys() == GROUPS.keys()
+    made = cf.report("examples/driven_arm.toml", outputs=["xd"], verified=False).tex()
+    assert "Level 0 are the inputs: states of actuators $x$, signals $u$." in made
 
 
 def test_expressions_have_no_meaning_in_mechanics() -> None:

@@ -84,6 +84,17 @@ def test_a_wrong_law_of_mechanics_fails(model: cf.Model) -> None:
         assert law in {check.law for check in found.failed}, str(found)
 
 
+def test_the_law_of_rates_holds_for_elements_and_fails_where_they_are_wrong() -> None:
+    arm = cf.derive("examples/stanford_elements.toml", ["coriolis_matrix"])
+    law = "dH/dt - 2 Cm is skew"
+    for model, holds in (
+        (arm, True),
+        (arm.with_graph(with_swap(arm.graph, "coriolis_matrix")), False),
+    ):
+        found = cf.verify(model, only="laws", states=1)
+        assert {check.law: check.holds for check in found.checks}[law] is holds
+
+
 def test_a_stale_program_fails(model: cf.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     stale = model.with_graph(with_sign(model.graph, "gravity")).compile()
     monkeypatch.setattr(cf.Model, "compile", lambda _: stale)
@@ -215,7 +226,7 @@ CHANGES = {
     "a factor": "UPDATE factors SET variable = variable - 1 WHERE variable = "
     "(SELECT max(variable) FROM factors)",
     "a value of a parameter": "UPDATE parameters SET exact = '7', value = 7.0 WHERE place = 0",
-    "the step that made it": "UPDATE revisions SET formulation = 'lagrange'",
+    "the step that made it": "UPDATE revisions SET step = 'reduce'",
 }
 
 
@@ -235,6 +246,18 @@ def test_rows_changed_behind_the_store_fail(model: cf.Model, change: str, tmp_pa
         (kept,) = certificates(store, "linkage")
         assert not kept.holds
         assert store.check_revision("linkage@1")
+
+
+def test_a_table_that_is_gone_fails(model: cf.Model, tmp_path: Path) -> None:
+    """The model itself comes from the cache."""
+    file = tmp_path / "models.db"
+    with cf.open_store(file) as store:
+        store.save(model, "linkage")
+    with sqlite3.connect(file) as base:
+        base.execute("DROP TABLE factors")
+    with cf.open_store(file) as store:
+        found = cf.verify("linkage", only=["reference", "rows"], store=store, states=1, save=False)
+    assert [check.figure for check in found.failed] == ["no such table: factors"]
 
 
 def test_rows_changed_after_they_were_seen_to_be_right_fail(

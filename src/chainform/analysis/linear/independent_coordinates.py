@@ -52,6 +52,13 @@ class IndependentCoordinates:
     J: Array
     notes: tuple[str, ...] = ()
 
+    @property
+    def in_order(self) -> list[str]:
+        """The names, those with independent rates first: given so, they are chosen again."""
+        return sorted(
+            self.names, key=lambda n: self.places[self.names.index(n)] not in self.rate_places
+        )
+
     def following(self, right: Array) -> Array:
         """Return changes of the rates, zero for independent ones, with which J dqd is `right`."""
         rates = np.zeros((self.J.shape[1], right.shape[1]))

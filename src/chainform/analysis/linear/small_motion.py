@@ -43,7 +43,8 @@ ROUNDING = 1e-13
 ROUNDED = 4 * 2.0**-53
 """The relative error of a sum of products."""
 AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero."""
+"""Drifts below this, and below the rounding of their terms, are zero; slow mechanisms drift less than
+this where they are so far, rad or m, aside of rest."""
 
 
 class SmallMotion:
@@ -134,6 +135,9 @@ class SmallMotion:
                 if part in errors:
                     own = found + ROUNDED * np.abs(self.d[part, group])
                     errors[part] = errors[part] + own @ change
+        # The solution for accelerations satisfies equations whose M is rounded.
+        inertial = np.abs(self.accelerations.M) @ np.abs(self.changes["qdd"])
+        errors["balance"] = errors["balance"] + ROUNDED * inertial
         accelerations = self.accelerations.bounds(errors["balance"], errors["rows"])
         found = np.zeros_like(self.rates)
         count, chosen = len(self.independent.places), list(self.independent.rate_places)
@@ -197,7 +201,11 @@ class SmallMotion:
             (np.abs(self.d["x", g]) @ np.abs(self.point[g]) for g in ("x", "u", "qd", "sigma")),
             np.zeros(()),
         )
-        return AT_REST + ROUNDING * (force / weakest + float(np.max(flow, initial=0.0)))
+        count = len(self.independent.places)
+        slope = float(np.max(np.abs(self.rates[count:, :count]), initial=0.0)) or 1.0
+        return AT_REST * min(slope, 1.0) + ROUNDING * (
+            force / weakest + float(np.max(flow, initial=0.0))
+        )
 
     @property
     def _reactions(self) -> Array:

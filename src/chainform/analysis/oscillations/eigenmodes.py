@@ -105,11 +105,11 @@ def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array] | No
     K, D, slip = -F[:, :count], -F[:, count : 2 * count], motion.rates[:count, :count]
     if np.any(slip):
         return None
-    terms, bounds = _terms(motion)
     sizes = np.sqrt(np.diag(M))
     rate = np.sqrt(np.max(np.abs(K) / np.outer(sizes, sizes), initial=0.0))
     if np.any(np.abs(D) > SLIGHT * rate * np.outer(sizes, sizes)):
         return None
+    terms, bounds = _terms(motion)
     largest = np.max(terms / np.outer(sizes, sizes), initial=0.0) * np.outer(sizes, sizes)
     if np.any(np.abs(K - K.T) > SYMMETRIC * largest):
         return None

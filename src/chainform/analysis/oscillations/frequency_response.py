@@ -273,6 +273,7 @@ def _result(found: _Response, w: Array, modes: Sequence[EigenMode]) -> Result:
         "phase": np.angle(G),
         "real": np.ascontiguousarray(G.real),
         "imag": np.ascontiguousarray(G.imag),
+        "q": np.tile(found.motion.small.point["q"], (len(w), 1)),
     }
     facts = {
         "inputs": list(found.inputs),

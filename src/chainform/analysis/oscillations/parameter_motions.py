@@ -110,7 +110,7 @@ class ParameterMotions:
         moving = self.fixed
         if moving is None:
             moving = parameters_of(self.mechanism, {**self.values, self.name: value}).mechanism
-        names = None if near is None else list(near.independent.names)
+        names = None if near is None else near.independent.in_order
         if near is not None and "q" not in self.depends:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
@@ -178,7 +178,7 @@ class _Search:
         if self.first is None:
             self.first, self.total = np.asarray(whole, np.float64), np.zeros(len(whole))
         xi = np.asarray(motion.independent.T_q @ step[:places], np.float64)
-        names, equations = list(motion.independent.names), motion.equations
+        names, equations = motion.independent.in_order, motion.equations
         q = displaced(motion.mechanism, motion.point["q"][None], xi[None])[0]
         try:
             self.state["q"] = _closed(motion.mechanism, q, names, motion.point["t"])

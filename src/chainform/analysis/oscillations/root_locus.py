@@ -111,6 +111,7 @@ class _Locus:
         if last is not None:
             self.motions_at = {last.value: self.motions_at[last.value]}
         steady = checked(self.motion(value, None if last is None else last.value))
+        self.motions_at[value] = steady.small
         point = _poles(value, steady)
         if last is not None:
             self._add_crossings(last, point, steady.varying)

@@ -82,7 +82,26 @@ def steady_motion(
 def checked(
     motion: SmallMotion, outputs: Sequence[str] = (), *, with_inputs: bool = False
 ) -> SteadyMotion:
-    """Return the small motion about a state; RunError where that is no steady one."""
+    """Return the small motion about a state; RunError where that is no steady one.
+
+    Where nonholonomic constraints leave a choice of rates, those of places may change in a turn
+    while those of wheels do not: the last coordinates are tried, too.
+    """
+    try:
+        return _checked(motion, outputs, with_inputs=with_inputs)
+    except RunError:
+        names = motion.independent.names[::-1]
+        if motion.named is not None or len(names) == len(motion.independent.rate_places):
+            raise
+        other = SmallMotion(motion.equations, motion.point, motion.wanted, names)
+        try:
+            return _checked(other, outputs, with_inputs=with_inputs)
+        except RunError:
+            pass
+        raise
+
+
+def _checked(motion: SmallMotion, outputs: Sequence[str], *, with_inputs: bool) -> SteadyMotion:
     count, mechanism = len(motion.independent.places), motion.mechanism
     if not motion.states:
         raise RunError(
@@ -150,11 +169,10 @@ def _further(motion: SmallMotion, time: float) -> SmallMotion | None:
     t = point["t"] + time
     q = displaced(mechanism, point["q"][None], time * point["qd"][None])[0]
     rates = [mechanism.rates[k] for k in chosen.rate_places]
-    names = [*rates, *(name for name in chosen.names if name not in rates)]
     try:
         qd = consistent_rates(mechanism, q, point["qd"], rates, t=float(t[0]))
         further = {**point, "q": q, "qd": qd, "t": t}
-        return SmallMotion(motion.equations, further, motion.wanted, names)
+        return SmallMotion(motion.equations, further, motion.wanted, chosen.in_order)
     except RunError:
         return None
 

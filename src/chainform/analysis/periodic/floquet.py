@@ -28,8 +28,6 @@ FAMILY = 1e-6
 """How near a multiplier of a family is to 1, if nothing larger follows from its error."""
 LEAST = 1e-9
 """The least error of a multiplier that is assumed."""
-BIGGEST = 1e-3
-"""Errors above this share of a multiplier leave it undecided."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,11 +135,6 @@ BACK = np.array([-1.0, -1.0, -1.0, 1.0])
 """Signs that make a quaternion the inverse one."""
 
 
-def places_in(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
-    """Return where names stand among others."""
-    return [list(names).index(name) for name in chosen]
-
-
 def _rotation_vectors(first: Array, second: Array) -> Array:
     """Return the rotation vectors, in the axes of the first, that lead to the second."""
     u, s = -first[:, :3], first[:, 3:]

@@ -178,14 +178,15 @@ class Result(Displayed):
         `simulate`. Forces between two times come from the quintic through six neighbours; those
         that a model leaves unknown are taken from it at 2000 times, and are linear in between.
         """
-        if self.rows != "t" or len(self) < 2:
+        unknown = [name for name in self.mechanism.unknowns if name in self.arrays]
+        if self.rows != "t" or len(self) < 2 or not (unknown or "tau" in self.arrays):
             remedy = "take the result of inverse_dynamics along a motion"
-            raise RunError("the result is no motion", element=self.task, remedy=remedy)
+            message = "the result has no forces along a motion"
+            raise RunError(message, element=self.task, remedy=remedy)
         t = self["t"]
         acting: dict[str, Any] = {"without": self._without}
         if "tau" in self.arrays:
             acting["forces"] = between(t, self["tau"])
-        unknown = [name for name in self.mechanism.unknowns if name in self.arrays]
         if unknown:
             acting["unknowns"] = _refined(t, {name: self[name] for name in unknown})
         acting |= {"q0": self["q"][0], "qd0": self["qd"][0], "t": (t[0], t[-1]), "t_eval": t}

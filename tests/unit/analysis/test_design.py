@@ -380,6 +380,7 @@ def test_differences_are_taken_where_they_are_wanted_and_said() -> None:
     assert "not exact" in found.report[-1]
 
 
+@pytest.mark.slow
 def test_frequencies_and_poles_by_differences() -> None:
     """A mass of 1 kg swings at 2 Hz; one of 2 kg with a damper fades by c/(2 m)."""
     slide = cf.Mechanism.builder("slide", gravity=[0, 0, 0])

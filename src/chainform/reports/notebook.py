@@ -363,10 +363,9 @@ def text_blocks(thing: Any) -> list[ReportBlock]:
 
 def records_blocks(records: Any) -> list[ReportBlock]:
     """Return records of one class as a table, a column for each field."""
-    first = records[0] if records else None
-    if first is None or not is_dataclass(first):
+    if not records or not is_dataclass(records[0]):
         return [Paragraph(repr(records))]
-    if type(first).__name__ == "Stage":
+    if type(records[0]).__name__ == "Stage":
         return _stage_table(records)
     names = list(dict.fromkeys(f.name for one in records for f in fields(one) if f.repr))
     rows = [tuple(value_text(getattr(one, name, None)) for name in names) for one in records]

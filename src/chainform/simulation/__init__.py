@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         whole_states,
     )
     from chainform.simulation.equations.inputs import law_inputs
-    from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+    from chainform.simulation.equations.loop_constraints import ConstraintResiduals, stabilise_of
     from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
         check_fixed,
@@ -159,6 +159,7 @@ __all__ = [
     "simulate",
     "simulate_batch",
     "spline_through",
+    "stabilise_of",
     "table_columns",
     "table_spline",
     "tables_of",

@@ -126,8 +126,7 @@ class Run(Displayed):
         if self.constrained is not None:
             return self.constrained.qdd
         model = self.model if self.equations is None else self.equations
-        states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
-        values = self._values_in(model)
+        states, values = {**self._states, "tau": self.tau}, self._values_in(model)
         return evaluated(model, states, values, ["forward_dynamics"])["forward_dynamics"]
 
     def _values_in(self, model: Model) -> dict[str, float]:
@@ -143,9 +142,8 @@ class Run(Displayed):
         """
         if self.constrained is None:
             return self.computed.get("multipliers", np.zeros((len(self.t), 0)))
-        return self.constrained.multipliers[
-            :, : self.constrained.machine.equations.row_counts.always
-        ]
+        count = self.constrained.machine.equations.row_counts.always
+        return self.constrained.multipliers[:, :count]
 
     @property
     def sigma(self) -> Array:

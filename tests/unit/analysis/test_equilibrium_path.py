@@ -222,6 +222,25 @@ def test_where_a_column_meets_a_wall_no_path_branches(
     assert np.all(path["branch"] == 0)
 
 
+def test_a_path_begins_at_the_unstable_equilibrium_that_is_given() -> None:
+    """A body on a ball, whose slide a rod holds: without its force at first descent went away."""
+    builder = cf.Mechanism.builder("held ball", gravity=(0, 0, "-9.81"))
+    joint = {"name": "ball", "type": "spherical", "euler": "zyx"}
+    turned = [0.57, 0.0, -0.52, 0.5]
+    builder.segment("body", joint=joint, quaternion=turned, mass=1.43, com=[0, -0.12, 0.29])
+    place = [-0.45, -0.01, 0.21]
+    builder.segment("slide", parent="body", joint="prismatic", axis="x", position=place)
+    ends: Any = {"closing": {"segment": "slide", "point": [-0.01, 0, 0]}}
+    ends["target"] = {"segment": "ground", "point": [-0.7795, 0.5978, 0.2873]}
+    held = builder.loop(name="rod", kind="distance", length=0.65, **ends).build()
+    rest = cf.equilibria(held, starts=8, seed=1)
+    alone = np.flatnonzero((rest["family"] == 0) & (rest["stable"] == 0))
+    assert len(alone)
+    for q in rest["q"][alone]:
+        path = cf.equilibrium_path(held, "P", (0, 0.1), q0=q, forces={"slide": "P"}, points=5)
+        assert path["q"][0] == pytest.approx(q, abs=1e-8)
+
+
 def test_a_signal_may_be_the_parameter() -> None:
     builder = cf.Mechanism.builder("driven", gravity=(0, 0, -10))
     builder.segment("swing", axis="y", mass=1, com=[0, 0, "-0.5"], inertia=["0.1", "0.1", "0.1"])

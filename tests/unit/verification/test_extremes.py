@@ -48,7 +48,7 @@ def scaled(graph: Graph, output: str, factor: Fraction) -> Graph:
     return replace(graph, coefficients=coefficients, coefficient=chosen)
 
 
-def test_what_rests_at_a_dead_point_does_not_move() -> None:
+def test_the_energy_of_a_dead_point_is_not_held_against_rounding() -> None:
     """A slide that a rod, square to it, holds in the one pose that it can have."""
     joint = {"name": "z", "type": "prismatic", "axis": "-z"}
     table: dict[str, Any] = {"format": "native", "name": "held", "gravity": [0, 0, -9.81]}
@@ -58,7 +58,7 @@ def test_what_rests_at_a_dead_point_does_not_move() -> None:
     table["loops"] = [{"name": "rod", "kind": "distance", "length": 0.35, **ends}]
     found = cf.verify(read_text(json.dumps(table), "json"), only="laws", states=1)
     assert found.holds, str(found)
-    assert found.checks[-1].figure == "the mechanism does not move by itself"
+    assert found.checks[-1].figure.startswith("singular position")
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

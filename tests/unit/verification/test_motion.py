@@ -316,10 +316,13 @@ def test_what_a_run_says_of_its_computation_must_be_so() -> None:
 
 
 def test_a_linkage_that_was_closed_at_its_start_is_computed_again() -> None:
-    """So is a scenario with options of its own."""
-    linkage = simulate(SCENARIOS.parent / "four_bar.toml", q0={"crank": 0.4}, t=0.2)
+    """So is one that is drawn back to its loops, and a scenario with options of its own."""
+    started: dict[str, Any] = {"q0": {"crank": 0.4}, "t": 0.2}
+    linkage = simulate(SCENARIOS.parent / "four_bar.toml", **started)
+    drawn = simulate(SCENARIOS.parent / "four_bar.toml", **started, stabilise="baumgarte")
     loose = simulate(SCENARIOS / "pendulum.toml", t=0.5, rtol=1e-6, method="dopri853")
-    for run in (linkage, loose):
+    for run in (linkage, drawn, loose):
+        assert False not in verdicts(list(check_motion(run))).values()
         assert verdicts(list(check_motion(run)))[AGAIN] is True
         tau = run.tau + 0.1
         assert verdicts(list(check_motion(replace(run, tau=tau))))[COLUMNS] is False

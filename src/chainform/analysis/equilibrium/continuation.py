@@ -98,7 +98,7 @@ class Continuation:
         self.system = equilibrium_system(self.equations, about, scales)
         begin, left = self.system.close(self.equations.settled(begin))
         if left[0] < NEAR:
-            begin, left = self.system.descend(begin)
+            begin, left = self.system.descend(self.system.balanced(begin))
         if left[0] < NEAR:
             begin, left, closed = self.system.refine(begin)
             if left[0] < BALANCED and problem.is_closed(begin.q, NEAR)[0]:

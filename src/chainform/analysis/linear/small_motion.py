@@ -43,8 +43,7 @@ ROUNDING = 1e-13
 ROUNDED = 4 * 2.0**-53
 """The relative error of a sum of products."""
 AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero; slow mechanisms drift less than
-this where they are so far, rad or m, aside of rest."""
+"""An acceleration is zero where it belongs to so small a deviation from rest, rad or m."""
 
 
 class SmallMotion:

@@ -170,7 +170,7 @@ def _general(motion: SteadyMotion) -> EigenModes:
     size = float(np.linalg.norm(even, 2))
     Q, count = _zero_space(even, NONE * size + AROUND * motion.residual)
     inner, rounded = Q.T @ even @ Q, np.abs(Q.T) @ bounds @ np.abs(Q)
-    first, beside, rest = inner[:count, :count], inner[:count, count:], inner[count:, count:]
+    first, coupling, rest = inner[:count, :count], inner[:count, count:], inner[count:, count:]
     # What was taken for zero, and how far it may be off.
     left_out = np.abs(inner[count:, :count]) + rounded[count:, :count]
     lost = np.linalg.norm(rounded[:count, :count]) + np.linalg.norm(left_out)
@@ -181,7 +181,7 @@ def _general(motion: SteadyMotion) -> EigenModes:
     whole = np.eye(len(small.states))[:, motion.constant]
     modes: list[EigenMode] = []
     for k, value in enumerate(values.tolist()):
-        above = np.linalg.solve(value * np.eye(count) - first, beside @ vectors[:, k])
+        above = np.linalg.solve(value * np.eye(count) - first, coupling @ vectors[:, k])
         errors[k] += min(lefts[k] * np.linalg.norm(left_out @ np.abs(above)), least)
         if value.imag < 0:
             continue

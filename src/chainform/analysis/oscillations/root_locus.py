@@ -95,7 +95,7 @@ class _Locus:
         self.found: list[Crossing] = []
         self.states: dict[float, tuple[Array, Array]] = {}
         self.motions_at: dict[float, SmallMotion] = {}
-        """Motions since the last value; those before it are not kept."""
+        """Motions since the last value; those before it are dropped."""
 
     def motion(self, value: float, near: float | None = None) -> SmallMotion:
         """Return the steady motion with a value of the parameter."""

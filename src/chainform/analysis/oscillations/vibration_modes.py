@@ -48,7 +48,7 @@ MOST_NAMES = 4
 ROUGH = 1e-6
 """The report gives errors of poles above this share of them."""
 SLOW = 1e-3
-"""It tells from which rate on free motions are told from others, if that is faster than this."""
+"""The report tells from which rate on motions are not free, if that is faster than this."""
 
 
 def modes(

@@ -145,7 +145,7 @@ class StartDeviations:
                 "the derivatives differ on both sides",
                 file=self.mechanism.file,
                 element="initial",
-                remedy="begin a little beside it, or name other values in initial",
+                remedy="begin a little away from it, or name other values in initial",
             )
 
     def _follow(self, Z: Array, chosen: list[int], *, first: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from chainform.algebra import formulas
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.mechanism_document import frame_outputs
+from chainform.cli.mechanism_report import frame_outputs
 from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
 from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text

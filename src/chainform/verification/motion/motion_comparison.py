@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.simulation import Run
 from chainform.verification.certificate import Check
-from chainform.verification.motion.motion_events import (
+from chainform.verification.motion.motion_variants import (
+    STIFF,
+    Variant,
+    Variants,
     event_pairs,
     event_parts,
     first_difference,
     paired,
 )
-from chainform.verification.motion.motion_variants import STIFF, Variant, Variants
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error
 from chainform.mechanism import JointKind, Mechanism
-from chainform.simulation import CLOSED, ConstraintResiduals, Problem, Run
+from chainform.simulation import (
+    CLOSED,
+    ConstraintResiduals,
+    Problem,
+    Run,
+    digests_of,
+    stabilise_of,
+)
 from chainform.spatial import quaternion_product, rotation_of_quaternion
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import largest_of
@@ -53,7 +60,7 @@ def check_laws_of_motion(
     except Error as reason:
         yield Check(ENERGY, "nothing", reason.message, None)
     if not run.mechanism.elements or run.mechanism.constraints or run.mechanism.loops:
-        yield from _closed(run, problem)
+        yield from _closed(run)
     if run.mechanism.quaternions:
         yield _quaternions(run)
 
@@ -82,7 +89,16 @@ def _energy(run: Run, problem: Problem | None) -> Check:
     return Check(ENERGY, compared, figure, share <= allowed, len(run.t), share, allowed)
 
 
-def _closed(run: Run, problem: Problem | None) -> Iterator[Check]:
+def stabilised(run: Run) -> str:
+    """Return how a run was kept on its loops, by the digest that it has of that."""
+    said = run.about.given.get("stabilise")
+    for word in ("projection", "baumgarte", "none"):
+        if said in (None, digests_of({"stabilise": repr(stabilise_of(word))})["stabilise"]):
+            return word
+    return "other numbers"
+
+
+def _closed(run: Run) -> Iterator[Check]:
     """Check that loops and constraints hold; those that close by contact are none."""
     opened = run.about.opened
     loops = tuple(loop for loop in run.mechanism.loops if loop.name not in opened)
@@ -94,16 +110,16 @@ def _closed(run: Run, problem: Problem | None) -> Iterator[Check]:
         gaps.t = float(t)
         open_by[k] = np.abs(gaps.at(q)).max(initial=0.0)
         slip[k] = np.abs(gaps.slopes(q) @ qd + gaps.drift(q)).max(initial=0.0)
-    projects = problem is None or problem.stabilise.projects
+    word = stabilised(run)
     # A law of rates has the size of the rates that it binds.
     fastest = max(1.0, float(np.abs(run.qd).max(initial=0.0)))
     shares = np.maximum(open_by / max(1.0, gaps.size), slip / fastest)
     shares[np.isnan(shares)] = np.inf
-    k, allowed = int(np.argmax(shares)), CLOSED if projects else DRIFT
+    k, allowed = int(np.argmax(shares)), CLOSED if word == "projection" else DRIFT
     figure = f"open by {open_by[k]:.1e}, rate {slip[k]:.1e} at t = {run.t[k]:.6g} s"
     compared = "gaps of all loops and constraints, and their rates, at all times of output"
     holds: bool | None = bool(shares[k] <= allowed)
-    if problem is not None and not (projects or problem.stabilise.alpha or problem.stabilise.beta):
+    if word == "none":
         holds, figure = None, f"{figure}; nothing was to hold them"
     yield Check(CLOSURE, compared, figure, holds, len(run.t), float(shares[k]), allowed)
 

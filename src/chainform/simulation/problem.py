@@ -189,7 +189,7 @@ class Problem(Displayed):
             and has_energy_balance(self.mechanism)
         )
         model = model_of(
-            moving,
+            given.bare(moving),
             self.without,
             method,
             given.names(moving),

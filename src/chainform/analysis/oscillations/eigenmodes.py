@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import pivots
 from chainform.analysis.linear.small_motion import SmallMotion
+from chainform.mechanism import float_of, known_values
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -151,24 +152,35 @@ def _mode(pole: complex, shape: Array, kind: int) -> EigenMode:
 def state_matrix(motion: SmallMotion) -> Array:
     """Return A; what rounding left of entries that are zero is zero.
 
-    Balancing would make it as large as all else where poles are zero. It is judged by the largest
-    entry of its row or column, once each displacement and each rate has the mass 1 and the fastest
-    change the rate 1. States of actuators and controllers have units of their own, and stay.
+    Balancing would make it as large as all else where poles are zero. An entry is judged by the
+    largest of its row or column, once each displacement and each rate has the mass 1 and the
+    fastest change the rate 1, and a stiffness by the weights and efforts that cancel in it. States
+    of actuators and controllers have units of their own, and stay.
     """
     n, chosen = len(motion.states), motion.independent
     count, last = len(chosen.places), len(chosen.places) + len(chosen.rate_places)
     A = motion.rates[:, :n].copy()
     masses = [np.sum(T * (motion.accelerations.M @ T), axis=0) for T in (chosen.T_q, chosen.T_v)]
     sizes = np.concatenate([np.sqrt(np.where(mass > 0, mass, 1.0)) for mass in masses])
-    even = A[:last, :last] * sizes[:, None] / sizes
-    fastest = np.max(np.abs(even[count:, count:]), initial=0.0)
-    rate = max(np.sqrt(np.max(np.abs(even[count:, :count]), initial=0.0)), fastest)
+    even = np.abs(A[:last, :last] * sizes[:, None] / sizes)
+    effort = _weight(motion) * max(np.max(mass, initial=0.0) for mass in masses)
+    effort += np.max(np.abs(motion.left["drives"]), initial=0.0)
+    even[count:, :count] -= SLIGHT * effort / np.outer(sizes[count:], sizes[:count])
+    np.maximum(even, 0.0, out=even)
+    fastest = np.max(even[count:, count:], initial=0.0)
+    rate = max(np.sqrt(np.max(even[count:, :count], initial=0.0)), fastest)
     if rate > 0:
         times = np.repeat([1.0, rate], [count, last - count])
-        even = np.abs(even * times / times[:, None]) / rate
-        rows, columns = (np.max(even, axis=axis, initial=0.0) for axis in (1, 0))
-        A[:last, :last][even <= SLIGHT * np.maximum(rows[:, None], columns)] = 0.0
+        even = even * times / times[:, None] / rate
+    rows, columns = (np.max(even, axis=axis, initial=0.0) for axis in (1, 0))
+    A[:last, :last][even <= SLIGHT * np.maximum(rows[:, None], columns)] = 0.0
     return A
+
+
+def _weight(motion: SmallMotion) -> float:
+    """Return the acceleration of gravity, m/s^2."""
+    known = known_values(motion.mechanism)
+    return float(np.linalg.norm([float_of(part, known) for part in motion.mechanism.gravity]))
 
 
 def _general(motion: SmallMotion) -> EigenModes:

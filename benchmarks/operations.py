@@ -32,6 +32,16 @@ from counting.symbolic_arms import mechanism_of  # noqa: E402
 from counting.sympy_baseline import FORMS, sympy_count  # noqa: E402
 
 CASADI = HERE / "data" / "casadi_counts.json"
+INTRO = """# Operations
+
+Made by `python benchmarks/operations.py`. Counts are multiplications/additions; each model was
+compared with Pinocchio first.
+
+FORM, Symbolica and CasADi get the outputs multiplied out, and what they write is compared with
+these polynomials. Seconds are wall-clock seconds; what `fast` takes in processor time is in
+[decision 24](../docs/decisions/0024-windows.md), searches (`deep`) are in
+[reductions](../docs/reduction.md).
+"""
 
 
 @dataclass(frozen=True)
@@ -201,9 +211,7 @@ def main() -> None:
     options = Options(*search, given.peer_seconds, peers)
     lines = tables(options)
     if given.write:
-        intro = "# Operations\n\nMade by `python benchmarks/operations.py`. Counts are "
-        intro += "multiplications/additions; each model was compared with Pinocchio first.\n\n"
-        given.write.write_text(intro + "\n".join(lines) + "\n")
+        given.write.write_text("\n".join([INTRO, *lines]) + "\n")
 
 
 if __name__ == "__main__":

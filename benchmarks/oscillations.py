@@ -1,4 +1,7 @@
-"""Modes of oscillation: `python benchmarks/oscillations.py`.
+"""Modes of oscillation, and the pictures of docs/oscillations.md.
+
+    python benchmarks/oscillations.py            # the table
+    python benchmarks/oscillations.py --draw     # docs/pictures/modes.png and locus.png as well
 
 Talos on a fixed base, in a pose that torques hold, its joints against springs of 500 N m/rad. The
 first call derives the equations and their derivatives; the others have them in a cache. The
@@ -22,8 +25,10 @@ import numpy as np  # noqa: E402
 
 import chainform as cf  # noqa: E402
 from robots import example_robot  # noqa: E402
+from unit.analysis.oscillators import top  # noqa: E402
 
 SPRING, STEP, TIMES = 500.0, 1e-6, 5
+PICTURES = HERE.parent / "docs" / "pictures"
 
 
 def held(robot: cf.Mechanism) -> tuple[dict[str, Any], dict[str, str]]:
@@ -57,6 +62,34 @@ def poles(file: Path, robot: cf.Mechanism, q: Any) -> Any:
     return found[found.imag >= 0]
 
 
+def draw() -> None:
+    """Draw the modes of a triple pendulum side by side, and the poles of a top by its spin."""
+    image: Any = import_module("PIL.Image")
+    found = cf.modes(triple_pendulum())
+    size, files = (420, 600), [PICTURES / f"mode{k}.png" for k in (1, 2, 3)]
+    whole = image.new("RGB", (3 * size[0], size[1]))
+    for k, file in enumerate(files):
+        found.picture(file, mode=k + 1, size=size, amplitude=0.3, trace=False)
+        whole.paste(image.open(file), (k * size[0], 0))
+        file.unlink()
+    whole.save(PICTURES / "modes.png")
+    spin = cf.root_locus(top("cardan"), "n", (30, 60), count=121, qd=[0, 0, "n"])
+    title = "poles of a top, from 30 to 60 rad/s"
+    spin.plot(
+        ["pole_imag"], PICTURES / "locus.png", over="pole_real", title=title, height=3.6, dpi=100
+    )
+
+
+def triple_pendulum() -> cf.Mechanism:
+    """Return three equal rods that hang one below the other."""
+    builder = cf.Mechanism.builder("triple pendulum", gravity=(0, 0, "-9.81"))
+    rod: dict[str, Any] = {"axis": "y", "mass": 1, "com": [0, 0, "-0.25"]}
+    for k in (1, 2, 3):
+        place = {"parent": f"rod{k - 1}", "position": [0, 0, "-0.5"]} if k > 1 else {}
+        builder.segment(f"rod{k}", inertia=["1/48", "1/48", 0], **rod, **place)
+    return builder.build()
+
+
 def main() -> None:
     """Print a line for each robot."""
     for name in ("talos_reduced.urdf", "ur5_robot.urdf"):
@@ -79,3 +112,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    if "--draw" in sys.argv[1:]:
+        draw()

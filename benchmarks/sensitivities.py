@@ -45,7 +45,7 @@ def seconds(work: Callable[[], object]) -> float:
 def derivatives(equations: VariationalEquations) -> np.ndarray[Any, Any]:
     """Return all deviations at the end of a motion."""
     motion = MotionVariations(equations)
-    start = StartDeviations(motion, None).deviations()
+    start = StartDeviations(motion, None).deviations
     return Refinement(motion, None, start).refined().forward(start)[-1]
 
 
@@ -86,7 +86,7 @@ def gradients(robot: cf.Mechanism) -> None:
 
         def gradient(equations: VariationalEquations = equations) -> object:
             motion = MotionVariations(equations)
-            return adjoint_gradient(motion, StartDeviations(motion, []).deviations())
+            return adjoint_gradient(motion, StartDeviations(motion, []).deviations)
 
         motion, whole = seconds(equations.system.run), seconds(gradient)
         cells = [str(count), f"{1e3 * motion:.2f}", f"{1e3 * whole:.1f}"]

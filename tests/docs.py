@@ -49,6 +49,7 @@ def blocks_of(page: Path) -> list[Block]:
             blocks.append(Block(fence, text, number - len(inside)))
             fence = None
         elif fence is not None:
+            assert not stripped.startswith("```"), f"{page.name}:{number}: {fence} is not closed"
             inside.append(line)
     assert fence is None, f"{page.name}: the block {fence} is not closed"
     return blocks

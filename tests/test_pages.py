@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import DOCS, run_page
+from docs import DOCS, blocks_of, run_page
 
 ROOT = DOCS.parent
 
@@ -28,6 +28,7 @@ ROOT = DOCS.parent
         "docs/identification.md",
         "docs/closed-loops.md",
         "docs/linearisation.md",
+        "docs/oscillations.md",
         "docs/statics.md",
         "docs/periodic.md",
         "docs/sensitivities.md",
@@ -63,6 +64,11 @@ def test_the_demo_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     printed = capsys.readouterr().out
     assert "H[1,1]" in printed
     assert "70.632298" in printed
+
+
+def test_blocks_are_closed() -> None:
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+        blocks_of(page)
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -4,8 +4,9 @@
     python tools/rooms.py --draw      draw docs/pictures/rooms.svg
 
 Rules that ruff and import-linter do not know: a room is entered through its door (its
-`__init__.py`), a public class name has one meaning, no file is named by a participle or is long,
-and the house grows only by a decision (`LINES`; docs/decisions/0017-rooms.md).
+`__init__.py`) whose names are not those of modules, a public class name has one meaning, no file is
+named by a participle or is long, and the house grows only by a decision (`LINES`;
+docs/decisions/0017-rooms.md).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PACKAGE = ROOT / "src" / "chainform"
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 
-LINES = 113_300
+LINES = 126_000
 """All lines of the package; a decision may raise it."""
 FILE_LINES = 400
 WORDS = 40
@@ -93,6 +94,7 @@ def broken_rules(files: list[Module]) -> Iterator[str]:
     """Yield a sentence for each place where a rule is broken."""
     yield from _past_doors(files)
     yield from _repeated_names(files)
+    yield from _hidden_names(files)
     total = sum(file.lines for file in files)
     if total > LINES:
         yield f"the package has {total} lines, more than {LINES}: remove some, or decide on more"
@@ -126,6 +128,20 @@ def _repeated_names(files: list[Module]) -> Iterator[str]:
     for name, where in sorted(classes.items()):
         if len(where) > 1 and name not in TWICE:
             yield f"the class name {name} has several meanings: {', '.join(where)}"
+
+
+def _hidden_names(files: list[Module]) -> Iterator[str]:
+    """Yield names of doors that a module or folder next to them has, too: it would hide them."""
+    known = {file.path for file in files}
+    for file in files:
+        if file.path.name != "__init__.py":
+            continue
+        folder = file.path.parent
+        for node in file.tree.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                for name in ast.literal_eval(node.value):
+                    if {folder / f"{name}.py", folder / name / "__init__.py"} & known:
+                        yield f"{file.name}: {name} is the name of a module, too"
 
 
 # --- the picture ----------------------------------------------------------------------------

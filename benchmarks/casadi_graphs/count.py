@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1] / "tests"), str(HERE.parent)]
 
-from counting.oracle import depth_first_oracle  # noqa: E402
 from counting.robot_files import ROBOTS, find, read  # noqa: E402
 
-from pinocchio_oracle import pin  # noqa: E402
+from pinocchio_oracle import Oracle, pin  # noqa: E402
 
 RESULTS = HERE.parent / "data" / "casadi_counts.json"
 COMMAND = "python benchmarks/casadi_graphs/count.py"
@@ -170,7 +169,7 @@ def counts_of(program: Path, only: str) -> dict[str, Any]:
             continue
         free = [pin.JointModelFreeFlyer()] if robot.base == "floating" else []
         theirs = pin.buildModelFromUrdf(str(path), *free)
-        ours = depth_first_oracle(read(robot, path)).model
+        ours = Oracle(read(robot, path)).model
         counts[name] = {
             "file": cheapest(graphs_of(program, theirs)),
             "snapped": cheapest(graphs_of(program, ours)),

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from chainform.mechanism import parametrise
-from counting.oracle import depth_first_oracle
 from pinocchio_oracle import Oracle, pin
 
 LARGEST_DEVIATION = 1e-10
@@ -20,7 +19,7 @@ def verify(model: cf.Model, states: int = 3, seed: int = 0) -> float:
 
     Ends the program if it is too large. Free parameters have their default values.
     """
-    oracle = depth_first_oracle(parametrise(model.mechanism, "numeric"))
+    oracle = Oracle(parametrise(model.mechanism, "numeric"))
     rng = np.random.default_rng(seed)
     worst = 0.0
     for state in range(states):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1] / "tests"), str(HERE.parent)]
 
-from counting.oracle import depth_first_oracle  # noqa: E402
 from counting.robot_files import QUANTITIES, ROBOTS, Robot, find, read  # noqa: E402
 from counting.verification import expected_value  # noqa: E402
 
@@ -148,4 +147,4 @@ def case_of(name: str) -> Case:
     if path is None:
         raise SystemExit(f"{name} needs the package {robot.package}")
     mechanism = read(robot, path)
-    return Case(name, robot, path, mechanism, depth_first_oracle(mechanism))
+    return Case(name, robot, path, mechanism, Oracle(mechanism))

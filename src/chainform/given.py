@@ -192,7 +192,8 @@ class Given:
 
     def items(self) -> list[tuple[str, Given]]:
         """Return the entries of a table."""
-        return [(key, self[key]) for key in self.value]
+        table = self.table()
+        return [(key, table[key]) for key in table.value]
 
     def entries(self, count: int | None = None, remedy: str | None = None) -> list[Given]:
         """Return the entries of a list or an array, perhaps so many."""

@@ -40,11 +40,6 @@ class Door(ModuleType):
         self.__dict__[name] = value
         return value
 
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set an attribute; a module is not set over a function of the same name."""
-        if not isinstance(value, ModuleType) or name not in listed_modules(self.__name__):
-            super().__setattr__(name, value)
-
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *listed_modules(self.__name__)})
 

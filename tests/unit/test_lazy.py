@@ -52,12 +52,3 @@ def test_rooms_are_loaded_when_they_are_entered() -> None:
         check=True,
     )
     assert found.stdout.strip() == "[]"
-
-
-def test_a_module_does_not_hide_a_function_of_its_name() -> None:
-    """`derive` is a function of the front door, and could be a module that others import."""
-    door = Door("chainform")
-    door.derive = import_module("chainform.pipeline")
-    assert door.derive is chainform.derive
-    door.other = sys
-    assert door.other is sys

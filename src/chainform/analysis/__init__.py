@@ -15,20 +15,13 @@ if TYPE_CHECKING:
         exact_values,
         rounding_at,
     )
-    from chainform.analysis.design.design import DesignResult, design
     from chainform.analysis.equilibrium.equilibrium_continuation import equilibrium_path
     from chainform.analysis.equilibrium.equilibrium_search import equilibria
     from chainform.analysis.equilibrium.static_forces import statics
     from chainform.analysis.equilibrium.static_problem import StaticOptions
-    from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
-    from chainform.analysis.linear.independent_coordinates import (
-        IndependentCoordinates,
-        independent_coordinates,
-    )
-    from chainform.analysis.linear.linear_variables import StateOptions
+    from chainform.analysis.linear.linear_variables import LinearOptions
     from chainform.analysis.linear.linearisation import Linearisation, linearise
     from chainform.analysis.motions.drives import DriveForces, drives
-    from chainform.analysis.motions.forces import UnknownForces, unknown_forces
     from chainform.analysis.motions.known_states import is_run_file
     from chainform.analysis.motions.motion import (
         MotionOptions,
@@ -39,6 +32,8 @@ if TYPE_CHECKING:
     from chainform.analysis.motions.motion_loads import inverse_dynamics
     from chainform.analysis.motions.motion_sources import table_of_file
     from chainform.analysis.motions.supplementary import PrescribedMotion, complete
+    from chainform.analysis.motions.unknown_forces import UnknownForces, unknown_forces
+    from chainform.analysis.optimisation.design import DesignResult, design
     from chainform.analysis.oscillations.frequency_response import frequency_response
     from chainform.analysis.oscillations.root_locus import root_locus
     from chainform.analysis.oscillations.vibration_modes import modes
@@ -47,7 +42,7 @@ if TYPE_CHECKING:
     from chainform.analysis.periodic.stability_limit import stability_limit
     from chainform.analysis.poses.inverse_poses import inverse_kinematics
     from chainform.analysis.poses.workspace_points import workspace
-    from chainform.analysis.results.interruption import Progress, TaskInterrupted, Watch
+    from chainform.analysis.results.interruption import Progress, TaskInterrupted
     from chainform.analysis.results.result import Result, load_result
     from chainform.analysis.tasks import OF_MOTIONS, TASKS, Task, analyse, arguments_of
     from chainform.analysis.variations.motion_variations import MotionVariations
@@ -64,8 +59,7 @@ __all__ = [
     "ComparisonRow",
     "DesignResult",
     "DriveForces",
-    "ImplicitEquations",
-    "IndependentCoordinates",
+    "LinearOptions",
     "Linearisation",
     "MotionOptions",
     "MotionSource",
@@ -76,14 +70,12 @@ __all__ = [
     "Progress",
     "Result",
     "StartDeviations",
-    "StateOptions",
     "StaticOptions",
     "Task",
     "TaskInterrupted",
     "Transitions",
     "UnknownForces",
     "VariationalEquations",
-    "Watch",
     "agreement",
     "analyse",
     "arguments_of",
@@ -95,8 +87,6 @@ __all__ = [
     "equilibrium_path",
     "exact_values",
     "frequency_response",
-    "implicit_equations",
-    "independent_coordinates",
     "inverse_dynamics",
     "inverse_kinematics",
     "is_run_file",

@@ -21,14 +21,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from chainform.analysis.design.design import design
-from chainform.analysis.oscillations.root_locus import root_locus
-from chainform.analysis.periodic.lyapunov import lyapunov_exponents
-from chainform.analysis.periodic.periodic_motion import periodic_motion
+from chainform.analysis.optimisation.design import design
+from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
 from chainform.analysis.periodic.stability_limit import stability_limit
 from chainform.analysis.results.interruption import Progress
 from chainform.analysis.results.result import Result
-from chainform.analysis.studies import STUDIES, arguments_in, words_of
 from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.display import Displayed
 from chainform.errors import Error
@@ -39,10 +36,7 @@ from chainform.simulation import origin_of, scenario_of
 
 TASKS: Mapping[str, Callable[..., Result]] = {
     **STUDIES,
-    "root_locus": root_locus,
-    "periodic_motion": periodic_motion,
     "stability_limit": stability_limit,
-    "lyapunov_exponents": lyapunov_exponents,
     "sensitivities": sensitivities,
     "design": design,
 }
@@ -84,7 +78,7 @@ class Task(Displayed):
         """Return what the task finds.
 
         `progress` is called with how much is done and how much there is. Ctrl-C raises
-        TaskInterrupted where a part is done; statics has no parts.
+        TaskInterrupted where a part is done.
         """
         more = {"progress": progress} if self.name in WATCHED else {}
         try:

@@ -301,6 +301,9 @@ def target_of(name: str | None, source: str, *, force: bool, option: str = "-o")
         return None
     target = Path(name)
     if not is_taken(target):
+        if not is_taken(target.parent):
+            message, remedy = "there is no such folder", "make it, or name another one"
+            raise ReadError(message, file=str(target.parent), element=option, remedy=remedy)
         return target
     if target.is_dir():
         raise ReadError("this is a folder", file=str(target), element=option)

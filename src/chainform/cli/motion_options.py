@@ -1,6 +1,6 @@
 """What `simulate` computes: a scenario, or a mechanism, and options that stand before what it says.
 
---q0 crank=0.4,rocker=1        numbers by name; or a JSON list or table: '[0.4, 0, 1]'
+--q0 crank=0.4,rocker=1        numbers by name; or all: 0.4,0,1; or a JSON list or table
 --q0 turning.csv               the first state of a run or result
 --motion crank=6*t             laws by name; or a JSON table, in a file or as it is: '{...}'
 """
@@ -55,7 +55,7 @@ def add_overrides(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("before what the file says")
     group.add_argument("--time", metavar="[START:]END", help="start and end, s (mechanism: 1)")
     group.add_argument("--every", metavar="SECONDS", help="the time between outputs, s")
-    text = "at the start: NAME=NUMBER, a JSON list or table, a file of a table or a result"
+    text = "at the start: NAME=NUMBER, 0.4,0,1, a JSON list or table, a file of one or of a result"
     for name, what in (("--q0", "coordinates"), ("--qd0", "rates")):
         add_list(group, name, "STATE", f"{what} {text}")
     for name, what in (("--motion", "coordinates follow laws of t"), ("--forces", "efforts")):
@@ -122,7 +122,9 @@ def _times(text: str, span: tuple[float, float]) -> Any:
 def _state(texts: Sequence[str], option: str, reader: Reader) -> Any:
     """Return numbers by name, or a list of all."""
     if _is_json(texts):
-        return json_of(texts[0], option)
+        if texts[0] == "-" or texts[0].endswith(".json") or texts[0].lstrip()[:1] in ("{", "["):
+            return json_of(texts[0], option)
+        return [float(reader.fraction(Given(part, option))) for part in texts[0].split(",")]
     pairs = parameter_values([part for text in texts for part in text.split(",")], option)
     return {
         name: float(reader.fraction(Given(text, f"{option}, {name[:60]}")))

@@ -12,6 +12,7 @@ from typing import Any
 
 from chainform.analysis import Result
 from chainform.cli.files import target_of
+from chainform.cli.motion_options import option_errors
 from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
 from chainform.errors import Error, ReadError, StoreError
@@ -43,7 +44,8 @@ def draw_pictures(args: Namespace, run: Run | BatchRun | Result, **plot: Any) ->
     if args.plot is not None:
         run.plot(file=args.plot, **plot)
     if args.animate is not None and isinstance(run, Result):
-        run.animate(args.animate, mode=_mode(args.mode))
+        with option_errors({"mode": args.mode}):
+            run.animate(args.animate, mode=_mode(args.mode))
     elif args.animate is not None and not isinstance(run, BatchRun):
         run.animate(args.animate)
     return [file for file in (args.plot, args.animate) if file is not None]
@@ -90,11 +92,6 @@ def _target(name: str, args: Namespace, option: str) -> None:
     target = target_of(name, args.file, force=args.force, option=option)
     if target is None:
         raise ReadError("results need a file", element=option, remedy="name one")
-    if not exists(target.parent):
-        remedy = "make it, or name another one"
-        raise ReadError(
-            "there is no such folder", file=str(target.parent), element=option, remedy=remedy
-        )
     store = store_file(args)
     with suppress(OSError, ValueError):
         if store is not None and target.samefile(store):

@@ -30,6 +30,8 @@ from chainform.expressions import GREEK, Mark, Symbol, symbol_of_name
 from chainform.graph import number_text
 
 FUNCTIONS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+PARTIAL_SIGN = re.compile(r"(\\partial(?:\^\{\d+\})?) \\, ")
+"""A sign of partial derivatives, which stands close to what follows it."""
 COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()} | {"\u2202": r"\partial"}
 MOST_COLUMNS = 10
 """Columns that the environment bmatrix of amsmath has room for."""
@@ -97,6 +99,7 @@ def formula_latex(formula: Formula) -> str:
             size = abs(coefficient)
             number = [] if size == 1 else [number_latex(size)]
             product = " \\, ".join([*number, *(_bracketed_sum(factor) for factor in factors)])
+            product = PARTIAL_SIGN.sub(r"\1 ", product)
             return f"-{product}" if coefficient < 0 else product
         case PowerFormula(base, exponent):
             return _power_latex(base, exponent)

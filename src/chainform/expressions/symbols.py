@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from chainform.errors import ReadError
@@ -194,8 +195,16 @@ def _shown(token: Mark | str) -> str:
 
 # --- from a name ------------------------------------------------------------------------------
 
-RAISED = {"hG": "hG", "Hi": "H-1"}
-"""Names that are a letter with signs above it: the weights h^G, the inverse H^{-1}."""
+MARKED = {
+    "hG": Symbol(Mark("h"), above=(Mark("G"),)),
+    "Hi": Symbol(Mark("H"), above=(Mark("-"), Mark("1"))),
+    "Cm": Symbol(Mark("C"), below=(Mark("m"),)),
+    "AG": Symbol(Mark("A"), below=(Mark("G"),)),
+    "Jc": Symbol(Mark("J"), below=(Mark("c"),)),
+    "Jcom": Symbol(Mark("J"), below=(Mark("com", upright=True),)),
+    "Yb": Symbol(Mark("Y"), below=(Mark("b"),)),
+}
+"""Names that are a letter with marks: the weights h^G, the inverse H^{-1}, the matrix C_m."""
 RATES = {"qd": "dot", "qdd": "ddot"}
 
 
@@ -212,15 +221,20 @@ def symbol_of_name(name: str) -> Symbol:
     match = re.fullmatch(r"([^\W\d_]+)([0-9]+)([a-z]?)|([IJ])()([xyz]{1,2})", name)
     if match:
         base, number, axes = match[1] or match[4], match[2] or "", match[3] or match[6] or ""
-        marks = [Mark(part) for part in (number, *axes) if part]
-        return replace(_lettered(base), below=tuple(marks))
+        return _with_indices(_lettered(base), [Mark(part) for part in (number, *axes) if part], "")
     head, *rest = [part for part in name.split("_") if part] or [name]
     if re.fullmatch(r"[\w.]+", name) is None:
         return plain_symbol(name)
-    below: list[Mark] = []
-    for part in rest:
-        below += [Mark(","), _index(part)] if below else [_index(part)]
-    return replace(_lettered(head), below=tuple(below))
+    return _with_indices(_lettered(head), map(_index, rest), ",")
+
+
+def _with_indices(symbol: Symbol, marks: Iterable[Mark], between: str) -> Symbol:
+    """Return a symbol with further indices; what stands between them is a mark, too."""
+    below = list(symbol.below)
+    for number, mark in enumerate(marks):
+        comma = between if number else ","
+        below += [Mark(comma), mark] if below and comma else [mark]
+    return replace(symbol, below=tuple(below))
 
 
 def plain_symbol(name: str) -> Symbol:
@@ -236,9 +250,8 @@ def is_short(symbol: Symbol) -> bool:
 def _lettered(word: str) -> Symbol:
     if word in RATES:
         return Symbol(Mark("q"), RATES[word])
-    if word in RAISED:
-        base, *above = RAISED[word]
-        return Symbol(Mark(base), above=tuple(map(Mark, above)))
+    if word in MARKED:
+        return MARKED[word]
     return Symbol(_index(word))
 
 

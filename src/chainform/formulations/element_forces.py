@@ -250,7 +250,7 @@ class ElementForces:
         totals: dict[Key, Scalar] = {}
         for velocity, load in ((v, force), (w, moment)):
             turned = self.frames.into(frame, WORLD, load)
-            for k, (x, y, z) in self._columns(velocity).items():
+            for k, (x, y, z) in self.frames.columns(velocity).items():
                 add_to(totals, (k,), dot((x, y, z), turned))
         return {key[0]: value for key, value in totals.items()}
 
@@ -271,13 +271,7 @@ class ElementForces:
             case MomentElement():
                 names = [(load.on, 1)] + ([(load.to, -1)] if load.to is not None else [])
                 velocities = [(n, self.frames.velocity(n)[0], sign) for n, sign in names]
-        return [_Lever(self._columns(v), axes, sign) for axes, v, sign in velocities]
-
-    def _columns(self, velocity: Vector) -> dict[int, tuple[Scalar, ...]]:
-        """Return the derivatives of a velocity by the rates that are not zero."""
-        derivatives = self.frames.derivatives
-        columns = {k: derivatives.vector(derivatives.by_rate(k), velocity) for k in range(self.nv)}
-        return {k: w for k, w in columns.items() if not all(is_zero(x) for x in w)}
+        return [_Lever(self.frames.columns(v), axes, sign) for axes, v, sign in velocities]
 
 
 def _components(load: Loads) -> tuple[Number, ...]:

@@ -228,6 +228,12 @@ class ElementFrames:
         rates = (step.rate for step in steps if step.rate is not None)
         return all(is_zero(component) for rate in rates for component in rate)
 
+    def columns(self, velocity: Vector) -> dict[int, Vector]:
+        """Return the derivatives of a velocity by the rates, those that are not zero."""
+        by, nv = self.derivatives, self.mechanism.nv
+        found = {k: by.vector(by.by_rate(k), velocity) for k in range(nv)}
+        return {k: w for k, w in found.items() if not all(is_zero(x) for x in w)}
+
     def point_velocity(self, place: ElementPoint) -> Vector:
         """Return the velocity of a place, in the axes of its frame."""
         w, v = self.velocity(place.on)

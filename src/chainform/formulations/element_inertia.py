@@ -78,19 +78,14 @@ class ElementInertia:
         moved = add(v, cross(w, self.frames.vector(element.com)))
         return self.frames.laws.kinematics.named_vector(f"vC_{self._number(element)}", moved)
 
-    def structural(self, velocity: Vector) -> dict[int, Vector]:
-        """Return the columns of the derivative of a velocity by the rates that are not zero."""
-        derivatives = self.frames.derivatives
-        columns = {k: derivatives.vector(derivatives.by_rate(k), velocity) for k in range(self.nv)}
-        return {k: w for k, w in columns.items() if not all(is_zero(x) for x in w)}
-
     def _columns(self, element: InertialElement) -> dict[int, Vector]:
         """Return W_R by rate."""
-        return self._named("WR", element, self.structural(self.centre_velocity(element)))
+        return self._named("WR", element, self.frames.columns(self.centre_velocity(element)))
 
     def _turning_columns(self, element: InertialElement) -> dict[int, Vector]:
         """Return W_M by rate."""
-        return self._named("WM", element, self.structural(self.frames.velocity(element.name)[0]))
+        turning, _ = self.frames.velocity(element.name)
+        return self._named("WM", element, self.frames.columns(turning))
 
     def _named(
         self, letter: str, element: InertialElement, columns: dict[int, Vector]

@@ -15,7 +15,6 @@ from chainform.formulations.element_reactions import ElementReactions
 from chainform.formulations.elements import ElementEquation
 from chainform.formulations.momentum import Six, refuse_without_mass
 from chainform.formulations.operational_space import QuantityBuilder, Rows
-from chainform.formulations.shared.kinematics import AXES
 from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import declare
 from chainform.formulations.shared.reactions import unplaced_forces
@@ -168,16 +167,16 @@ class ElementQuantities(QuantityBuilder):
 
     def com(self, request: OutputRequest) -> None:
         """Declare the mass centre of all masses, world axes."""
-        self._point(request, self._centre)
+        self.point(request, self._centre)
 
     def com_velocity(self, request: OutputRequest) -> None:
         """Declare its velocity."""
-        self._point(request, self._centre_velocity)
+        self.point(request, self._centre_velocity)
 
     def com_acceleration(self, request: OutputRequest) -> None:
         """Declare its acceleration."""
         derivatives = self.frames.derivatives
-        self._point(request, derivatives.vector(derivatives.by_time, self._centre_velocity))
+        self.point(request, derivatives.vector(derivatives.by_time, self._centre_velocity))
 
     def com_jacobian(self, request: OutputRequest) -> None:
         """Declare the derivatives of its velocity by the rates."""
@@ -204,10 +203,6 @@ class ElementQuantities(QuantityBuilder):
         """Declare the derivatives of the entries of this matrix by time."""
         clock = self.frames.derivatives.by_time_at_even_rates
         self._by_rates(request, "AGd", self._centroidal, clock)
-
-    def _point(self, request: OutputRequest, values: Vector) -> None:
-        entries = [(f"{request.name}_{AXES[i]}", values[i]) for i in range(3)]
-        self.builder.output(request.text, (3,), entries)
 
     def _by_rates(
         self,

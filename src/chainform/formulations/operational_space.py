@@ -29,6 +29,7 @@ from typing import TypeAlias
 from chainform.errors import DeriveError
 from chainform.formulations.auto import auto
 from chainform.formulations.shared.constraints import dependent_rows
+from chainform.formulations.shared.kinematics import AXES
 from chainform.formulations.shared.options import (
     PART_CHOICES,
     PLAIN,
@@ -47,6 +48,7 @@ from chainform.formulations.shared.outputs import (
 from chainform.given import counted
 from chainform.graph import Builder, Scalar, include, is_zero
 from chainform.mechanism import Mechanism
+from chainform.spatial import Vector
 
 Rows: TypeAlias = Sequence[Mapping[int, Scalar]]
 """The rows of a Jacobian, each by rate, without zeros."""
@@ -269,6 +271,11 @@ class QuantityBuilder(ABC):
     def space(self) -> OperationalSpace:
         """What needs the mass matrix."""
         return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
+
+    def point(self, request: OutputRequest, values: Vector) -> None:
+        """Declare a vector in world axes."""
+        entries = [(f"{request.name}_{AXES[i]}", values[i]) for i in range(3)]
+        self.builder.output(request.text, (3,), entries)
 
     def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
         """Return rows of the Jacobian of a request, built in this or another builder."""

@@ -17,11 +17,11 @@ from chainform.errors import DeriveError
 from chainform.formulations.momentum import MassCentre, Six, kinetic_energy, potential_energy
 from chainform.formulations.operational_space import QuantityBuilder, Rows
 from chainform.formulations.shared.forces import passive_forces, rotor_energy, spring_energy
-from chainform.formulations.shared.kinematics import AXES, Kinematics
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.newton_euler_recursion import RegressorColumns
 from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
-from chainform.formulations.shared.regressor import RegressorColumns
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar, is_zero
@@ -31,7 +31,7 @@ from chainform.mechanism import (
     Mechanism,
     dynamic_parameters_of,
 )
-from chainform.spatial import Vector, add, apply_transposed, cross, subtract
+from chainform.spatial import add, apply_transposed, cross, subtract
 
 
 class Quantities(QuantityBuilder):
@@ -213,15 +213,15 @@ class Quantities(QuantityBuilder):
 
     def com(self, request: OutputRequest) -> None:
         """Declare the position of the mass centre of all moving bodies, world axes."""
-        self._point(request, self.centre.position)
+        self.point(request, self.centre.position)
 
     def com_velocity(self, request: OutputRequest) -> None:
         """Declare its velocity."""
-        self._point(request, self.centre.velocity)
+        self.point(request, self.centre.velocity)
 
     def com_acceleration(self, request: OutputRequest) -> None:
         """Declare its acceleration."""
-        self._point(request, self.centre.acceleration)
+        self.point(request, self.centre.acceleration)
 
     def com_jacobian(self, request: OutputRequest) -> None:
         """Declare the derivatives of its velocity by the rates."""
@@ -246,10 +246,6 @@ class Quantities(QuantityBuilder):
     def centroidal_momentum_matrix_rate(self, request: OutputRequest) -> None:
         """Declare the derivatives of the entries of this matrix by time."""
         self._matrix(request, "AGd", 6, self.centre.matrix_rate())
-
-    def _point(self, request: OutputRequest, values: Vector) -> None:
-        entries = [(f"{request.name}_{AXES[i]}", values[i]) for i in range(3)]
-        self.builder.output(request.text, (3,), entries)
 
     def _momentum(self, request: OutputRequest, parts: Six, letter: str) -> None:
         declare(self.builder, request.text, letter, (6,), (*parts[0], *parts[1]))

@@ -74,7 +74,7 @@ def entry_name(graph: Graph, variable: int) -> str:
 
 def too_long(name: str, terms: int, limit: int, which: str = "") -> RunError:
     """Return the refusal of an expression of more terms than the limit."""
-    message = f"{name} has {terms} terms when it is multiplied out{which}; the limit is {limit}"
+    message = f"it has {terms} terms when it is multiplied out{which}; the limit is {limit}"
     return RunError(message, element=name, remedy=REMEDY)
 
 
@@ -305,7 +305,7 @@ class Expander:
         if problem is not None:
             if problem.element in (name, None):
                 raise problem
-            message = f"{name} is not multiplied out: {problem.message}"
+            message = f"it is not multiplied out: {problem.message}"
             raise RunError(message, element=name, remedy=problem.remedy)
         polynomial = self.polynomials[int(variable)]
         if limit is not None and len(polynomial) > limit:

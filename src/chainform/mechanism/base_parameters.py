@@ -44,7 +44,6 @@ from chainform.expressions import (
 )
 from chainform.given import argument
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.column_dependence import ColumnDependence
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.dynamic_parameters import (
     INERTIAL,
@@ -62,7 +61,7 @@ from chainform.mechanism.numbers import (
     short_text,
     sum_of,
 )
-from chainform.mechanism.parameter_groups import Form, Grouping
+from chainform.mechanism.parameter_groups import ColumnDependence, Form, Grouping
 from chainform.mechanism.records import (
     ONE,
     ZERO,

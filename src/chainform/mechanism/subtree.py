@@ -103,6 +103,9 @@ def subtree(mechanism: MechanismData, root: object, tips: object) -> MechanismDa
     reader = reader_of(mechanism)
     finder = finder_of(mechanism)
     given = reader.given(root, "subtree, root")
+    if not mechanism.segments:
+        remedy = "take the whole mechanism; frames of elements may be named in outputs"
+        raise given.error("a part is cut out of segments, and the mechanism has none", remedy)
     start = finder.find(given) if given.is_given else GROUND
     chosen = _chosen(mechanism, start, reader.given(tips, "subtree, tips"), finder)
     return _Part(mechanism, start, chosen, reader).result()

@@ -7,18 +7,17 @@ from chainform import lazy
 if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
     from chainform.model.export import NATIVE, PRECISIONS, SINES
+    from chainform.model.export_notes import reading_notes
     from chainform.model.expression_model import read_expressions
     from chainform.model.formulas import (
         FormulaArray,
         FormulaOptions,
-        formula_array,
         is_whole,
         letters_in_order,
         letters_of,
         notation_of,
     )
     from chainform.model.location import default_url, open_store, open_store_file
-    from chainform.model.mechanism_notes import reading_notes
     from chainform.model.model import Model
     from chainform.model.names import (
         EntryRequest,
@@ -73,7 +72,6 @@ __all__ = [
     "entry_names",
     "equations",
     "evaluate_states",
-    "formula_array",
     "from_names",
     "group_length",
     "has_name",

@@ -36,10 +36,15 @@ from chainform.mechanism import (
     with_unit_quaternions,
 )
 from chainform.model.catalogue import CATALOGUE, OutputEntry
+from chainform.model.export_notes import (
+    followers,
+    is_nonzeros,
+    parameter_meaning,
+    reading_notes,
+    row_patterns,
+)
 from chainform.model.formulas import notation_of
-from chainform.model.mechanism_notes import followers, parameter_meaning, reading_notes
 from chainform.model.names import letter_of
-from chainform.model.row_patterns import is_nonzeros, row_patterns
 from chainform.model.states import entry_names, evaluate_states, group_length
 from chainform.model.summary import Origin
 from chainform.runtime import BINARIES

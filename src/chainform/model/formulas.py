@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypedDict
@@ -67,14 +67,18 @@ def notation_of(
     `symbols` come before both; they may be of other `names` as well.
     """
     found: dict[str, Symbol] = {}
-    rates = mechanism.rates
-    parameters = [p.name for p in mechanism.parameters]
-    known = dict.fromkeys([*mechanism.coordinates, *rates, *parameters, *sorted(names)])
+    rates, parameters = mechanism.rates, [p.name for p in mechanism.parameters]
+    known = list(dict.fromkeys([*mechanism.coordinates, *rates, *parameters]))
     given: dict[str, Symbol] = {}
+    owners: dict[tuple[str, ...], str] = {}
     for name, text in argument("symbols", symbols or {}).table().items():
-        symbol, meant = _parsed(name, text.value, known), _input_meant(mechanism, name)
+        symbol = _parsed(name, text.value, known, {*known, *names})
+        meant = _input_meant(mechanism, name)
         if meant in given:
             raise argument("symbols", name).error(f"{meant} has two symbols", "leave one out")
+        if (other := owners.setdefault(symbol.look, str(name))) != name:
+            problem = f"it looks like the symbol of {other}"
+            raise argument("symbols", name).error(problem, "give each a symbol of its own")
         given[meant] = symbol
     for i, name in enumerate(mechanism.coordinates, start=1):
         found |= _coordinate(mechanism, i, name, given.get(f"q{i}"))
@@ -104,10 +108,10 @@ def _input_meant(mechanism: Mechanism, name: str) -> str:
     return own
 
 
-def _parsed(name: object, text: object, known: Mapping[str, None]) -> Symbol:
+def _parsed(name: object, text: object, shown: list[str], known: Container[object]) -> Symbol:
     given = argument("symbols", name)
     if name not in known:
-        raise given.unknown("coordinate or parameter", list(known))
+        raise given.unknown("coordinate or parameter", shown)
     given = argument(f"symbols, {name}", text)
     with given.translate_errors():
         return parse_symbol(given.text(r'write {"crank": r"\theta_1"}'))

@@ -328,12 +328,13 @@ class _Work:
         return c, s
 
     def _refusal(self, v: int) -> DeriveError:
-        name = self.draft.graph.names[v]
+        work = self.options.work
+        products = "" if work is None else f", or needs more than {work} products of terms"
         return DeriveError(
-            f"{name} has more than {self.options.limit} terms when it is multiplied out, or terms "
-            f"of more than {LARGEST_DEGREE} factors",
-            element=name,
-            remedy="raise limit, or give beyond=stop to leave long definitions as they are",
+            f"it has more than {self.options.limit} terms when it is multiplied out, or terms "
+            f"of more than {LARGEST_DEGREE} factors{products}",
+            element=self.draft.graph.names[v],
+            remedy="raise limit or work, or let beyond=stop leave long definitions as they are",
         )
 
     def expressions(self) -> dict[int, Terms]:

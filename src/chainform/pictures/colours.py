@@ -1,12 +1,13 @@
 """Colours that people with any kind of colour vision can tell apart.
 
 The first are those of Okabe and Ito without the yellow, which is lost on white. A coordinate has
-the same colour in a plot and on the body that it moves.
+the same colour in a plot and on the body that it moves. Plots have a style besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a55")
 """Colours of curves and bodies, in order."""
@@ -21,6 +22,39 @@ AXES = ("#d1495b", "#3f9b57", "#3a72c9")
 """The axes x, y, z of a frame."""
 
 TRACE = "#e0457b"
+
+INK, SOFT, LINE = "#1f2933", "#5c6875", "#dfe4ea"
+"""Text, numbers at axes, grid."""
+
+STYLE: dict[str, Any] = {
+    "font.size": 9.0,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "text.color": INK,
+    "text.parse_math": False,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#aab4bf",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 5),
+    "grid.color": LINE,
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round",
+    "xtick.color": "#aab4bf",
+    "ytick.color": "#aab4bf",
+    "xtick.labelcolor": SOFT,
+    "ytick.labelcolor": SOFT,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    # Text stays text, and names inside a file do not change from one writing to the next.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "chainform",
+    "pdf.fonttype": 42,
+}
+"""The style of plots, for matplotlib."""
 
 Colour = tuple[float, float, float]
 

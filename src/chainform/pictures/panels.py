@@ -19,7 +19,6 @@ from chainform.pictures.motion import Plottable, PlottableBatch, Tabular, held_f
 Array = NDArray[np.float64]
 
 
-INK = "#1f2933"
 QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "motion_forces", "x", "u", "energy")
 REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
 REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
@@ -214,7 +213,7 @@ def _energy(run: Plottable) -> Panel:
     curves = (
         Curve("kinetic", kinetic, colours.SERIES[1]),
         Curve("potential", potential, colours.SERIES[0]),
-        Curve("total", run.energy, INK),
+        Curve("total", run.energy, colours.INK),
     )
     return Panel("energy", "J", curves)
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.files import write_whole
+from chainform.given import argument
 from chainform.pictures import colours
 from chainform.pictures.layout import (
     WIDEST,
@@ -39,7 +40,6 @@ from chainform.pictures.motion import (
     title_of,
 )
 from chainform.pictures.panels import (
-    INK,
     Panel,
     array_of,
     array_panels,
@@ -52,37 +52,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-
-SOFT, LINE = "#5c6875", "#dfe4ea"
-
-STYLE: dict[str, Any] = {
-    "font.size": 9.0,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "text.color": INK,
-    "text.parse_math": False,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#aab4bf",
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.formatter.limits": (-3, 5),
-    "grid.color": LINE,
-    "grid.linewidth": 0.7,
-    "lines.linewidth": 1.5,
-    "lines.solid_capstyle": "round",
-    "xtick.color": "#aab4bf",
-    "ytick.color": "#aab4bf",
-    "xtick.labelcolor": SOFT,
-    "ytick.labelcolor": SOFT,
-    "xtick.labelsize": 8.0,
-    "ytick.labelsize": 8.0,
-    # Text stays text, and names inside a file do not change from one writing to the next.
-    "svg.fonttype": "none",
-    "svg.hashsalt": "chainform",
-    "pdf.fonttype": 42,
-}
 
 METADATA: dict[str, dict[str, str | None]] = {
     ".svg": {"Date": None, "Creator": "chainform"},
@@ -104,62 +73,87 @@ MOST_POINTS = 200_000
 """With more points in a panel its lines are painted, so that a file does not become too large."""
 
 
-def plot(  # noqa: PLR0913, a front door
+HEIGHT, HIGHEST = 1.7, 7.0
+"""The height of a panel in inches, and the most that a path may have."""
+
+
+class FigureOptions(TypedDict, total=False):
+    """Title; width of a figure and height of each panel in inches; dots per inch of a png."""
+
+    title: str | None
+    width: float
+    height: float | None
+    dpi: float
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The checked options of a figure, and its file."""
+
+    path: Path | None
+    title: str | None = None
+    width: float = 8.0
+    height: float | None = None
+    dpi: float = 150.0
+
+    @staticmethod
+    def of(file: str | PathLike[str] | None, options: FigureOptions) -> _Sheet:
+        """Return checked options; RunError where matplotlib is not installed."""
+        given = argument("options", dict(options)).table(FigureOptions.__annotations__).value
+        path = target_file("a plot", file, *METADATA)
+        library("matplotlib", "plotting", "plot")
+        return _Sheet(path, **given)
+
+    def write(self, figure: Any) -> None:
+        """Write a figure to the file, if there is one; errors are not left to matplotlib."""
+        if self.path is not None:
+            data, ending = BytesIO(), self.path.suffix.lower()
+            figure.savefig(data, format=ending[1:], dpi=self.dpi, metadata=METADATA[ending])
+            write_whole(self.path, data.getvalue())
+
+
+def plot(
     run: Plottable,
     what: str | Sequence[str] | None = None,
     file: str | PathLike[str] | None = None,
     *,
-    title: str | None = None,
-    width: float = 8.0,
-    height: float = 1.7,
-    dpi: float = 150.0,
     events: bool = True,
+    **options: Unpack[FigureOptions],
 ) -> Figure:
     """Return a figure of a motion over time and write it to `file`, if one is given.
 
     `what` is any of "q", "qd", "qdd", "tau", "drives", "motion_forces", "x", "u", "energy",
     "reactions(segment)", names of coordinates and outputs such as "pose(tool)", one or several;
     without it coordinates, rates, efforts that are not all zero, forces of motions, and energy.
-    The ending of the file is svg, png or pdf. `width` is that of the figure and `height` that of
-    each panel, in inches; `dpi` counts for png.
-    Events are marked by lines with their names, unless `events` is False.
+    The ending of the file is svg, png or pdf. Events are marked by lines with their names, unless
+    `events` is False. The other options are those of `FigureOptions`.
     """
     check_motion(run, "plot")
-    path = target_file("a plot", file, *METADATA)
-    library("matplotlib", "plotting", "plot")
+    sheet = _Sheet.of(file, options)
     panels = panels_of(run, what)
     if not panels:
         raise RunError("there is nothing to plot", element="what", remedy='ask for "q"')
-    heading = title_of(run, title)
+    heading, height = title_of(run, sheet.title), sheet.height or HEIGHT
     span = float(run.t[0]), float(run.t[-1])
     shown = run.events if events else ()
-    marks = marks_of(shown, span, *widths_of(panels, width, height))
-    layout = layout_of(panels, width, height, bool(heading), marks.lines)
-    with plot_style():
+    marks = marks_of(shown, span, *widths_of(panels, sheet.width, height))
+    layout = layout_of(panels, sheet.width, height, bool(heading), marks.lines)
+    with _plot_style():
         figure: Any = _figure(panels, layout, heading, partial(_draw_curves, run.t))
         draw_marks(figure, marks, layout)
-        save_figure(figure, path, dpi)
+        sheet.write(figure)
     return figure
 
 
-def save_figure(figure: Any, path: Path | None, dpi: float) -> None:
-    """Write a figure to a file, if one is given; what goes wrong is not left to matplotlib."""
-    if path is None:
-        return
-    data, ending = BytesIO(), path.suffix.lower()
-    figure.savefig(data, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
-    write_whole(path, data.getvalue())
-
-
 @contextmanager
-def plot_style() -> Generator[None]:
+def _plot_style() -> Generator[None]:
     """Use the style of this file and nothing of the user's, and put theirs back."""
     matplotlib = library("matplotlib", "plotting", "plot")
     with matplotlib.rc_context(), warnings.catch_warnings():
         for message in NO_GLYPHS:
             warnings.filterwarnings("ignore", message, UserWarning)
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+        matplotlib.rcParams.update(colours.STYLE)
         yield
 
 
@@ -222,7 +216,7 @@ def _legend(ax: Any, panel: Panel, rows: int, columns: int) -> None:
         (shortened(c.name, WIDEST), c.colour, (0, (3, 1.2)) if c.is_dashed else "-") for c in shown
     ]
     if len(shown) < len(panel.curves):
-        keys.append((f"and {len(panel.curves) - len(shown)} more", INK, "none"))
+        keys.append((f"and {len(panel.curves) - len(shown)} more", colours.INK, "none"))
     write_legend(
         ax,
         keys,
@@ -241,56 +235,56 @@ def _legend(ax: Any, panel: Panel, rows: int, columns: int) -> None:
 # --- tables of numbers ----------------------------------------------------------------------------
 
 
-def plot_arrays(  # noqa: PLR0913, a front door
+def plot_arrays(
     table: Tabular,
     what: Sequence[str] | None = None,
     file: str | PathLike[str] | None = None,
     *,
     over: str | None = None,
     before: Tabular | None = None,
-    title: str | None = None,
-    width: float = 8.0,
-    height: float | None = None,
-    dpi: float = 150.0,
+    **options: Unpack[FigureOptions],
 ) -> Figure:
     """Return a figure of arrays or columns over the rows, or over another column.
 
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
-    `over` is the column on the other axis, by default the array that orders the rows. Rows without
-    an order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
+    `over` is the column on the other axis, by default the array that orders the rows; or it has as
+    many columns, one for each curve, as the real parts of poles for imaginary ones. Rows without an
+    order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
     entries of one position are drawn over each other, a metre is as long on both axes. Columns of
-    a table `before` are dashed. `width` is that of the figure, `height` that of a panel, in inches.
+    a table `before` are dashed. The other options are those of `FigureOptions`.
     """
-    path = target_file("a plot", file, *METADATA)
-    library("matplotlib", "plotting", "plot")
+    sheet = _Sheet.of(file, options)
     ordering = "t" if table.rows == "branch" and "t" in table.arrays else table.rows
     names = [n for n in table.arrays if n != ordering] if what is None else list(what)
     panels = [panel for name in names for panel in array_panels(table, name)]
-    (along,) = array_panels(table, over or ordering)
-    x = along.curves[0].values
-    if not panels or not len(x) or len(along.curves) > 1:
-        remedy = "name arrays with rows, and one column to draw them over"
+    along, *others = array_panels(table, over or ordering)
+    x, curves = along.curves[0].values, [curve for panel in panels for curve in panel.curves]
+    places = [curve.values for panel in (along, *others) for curve in panel.curves]
+    if not curves or not len(x) or len(places) not in (1, len(curves)):
+        remedy = "name arrays with rows, and a column, or as many, to draw them over"
         raise RunError("there is nothing to plot", element="what", remedy=remedy)
-    heading = table.mechanism.name if title is None else title
+    heading = table.mechanism.name if sheet.title is None else sheet.title
     is_shape = along.unit == "m" and {array_of(n) for n in names} == {array_of(over or ordering)}
+    height = sheet.height
     if height is None:
-        height = _shape_height(x, panels, width) if is_shape else HEIGHT
-    layout = layout_of(panels, width, height, bool(heading))
-    with plot_style():
+        height = _shape_height(x, panels, sheet.width) if is_shape else HEIGHT
+    layout = layout_of(panels, sheet.width, height, bool(heading))
+    with _plot_style():
         below = f"{along.label} ({along.unit})" if along.unit else along.label
         draw = partial(_draw_rows, x, _lines_of(table))
+        if len(places) > 1:
+            by_name = dict(zip((curve.name for curve in curves), places, strict=True))
+            draw = partial(_draw_paths, by_name, _lines_of(table))
         if before is not None:
             draw = partial(_draw_both, draw, before, over or before.rows)
         figure: Any = _figure(panels, layout, heading, draw, below)
         if is_shape:
             for ax in figure.axes:
                 ax.set_aspect("equal", adjustable="datalim")
-        save_figure(figure, path, dpi)
+        sheet.write(figure)
     return figure
 
 
-HEIGHT, HIGHEST = 1.7, 7.0
-"""The height of a panel in inches, and the most that a path may have."""
 UNORDERED = ("sample", "equilibrium", "target")
 """Rows that do not follow each other."""
 
@@ -327,6 +321,16 @@ def _draw_rows(x: Array, lines: list[slice] | None, ax: Any, panel: Panel) -> No
         _draw_curves(x[rows], ax, replace(panel, curves=tuple(part)))
 
 
+def _draw_paths(
+    places: Mapping[str, Array], lines: list[slice] | None, ax: Any, panel: Panel
+) -> None:
+    """Draw each curve of a panel over places of its own, which begin at dots."""
+    for curve in panel.curves:
+        x = places[curve.name]
+        ax.plot(x[:1], curve.values[:1], color=curve.colour, marker="o", markersize=3.5)
+        _draw_rows(x, lines, ax, replace(panel, curves=(curve,)))
+
+
 FEW, MOST_DOTS = 100, 5000
 """Up to how many dots are large, and from how many on they are painted."""
 
@@ -348,28 +352,23 @@ def plot_batch(
     batch: PlottableBatch,
     what: str | Sequence[str] | None = None,
     file: str | PathLike[str] | None = None,
-    *,
-    title: str | None = None,
-    width: float = 8.0,
-    height: float = 1.7,
-    dpi: float = 150.0,
+    **options: Unpack[FigureOptions],
 ) -> Figure:
     """Return a figure of many motions and write it to `file`, if one is given.
 
     `what` is any of "q", "qd", "energy" and names of coordinates, one or several, each coordinate
     in a panel of its own; without it all coordinates. The rest is as for a single motion.
     """
-    path = target_file("a plot", file, *METADATA)
-    library("matplotlib", "plotting", "plot")
+    sheet = _Sheet.of(file, options)
     if not batch.q.shape[0] * batch.q.shape[1]:
         raise RunError("there is nothing to plot", element="what", remedy="give times of output")
     items = ["q"] if what is None else [what] if isinstance(what, str) else list(what)
     panels = [panel for item in items for panel in batch_panels(batch, item)]
-    heading = title_of(batch, title)
-    layout = layout_of(panels, width, height, bool(heading))
-    with plot_style():
+    heading = title_of(batch, sheet.title)
+    layout = layout_of(panels, sheet.width, sheet.height or HEIGHT, bool(heading))
+    with _plot_style():
         figure: Any = _figure(panels, layout, heading, partial(_draw_batch, batch.t))
-        save_figure(figure, path, dpi)
+        sheet.write(figure)
     return figure
 
 

@@ -151,7 +151,8 @@ def _read(
     block = table
     if "mechanism" in table:
         # A mechanism may stand among results computed for it; those are not ours to read.
-        block = source.given(table["mechanism"], "mechanism").table().value
+        remedy = "of a scenario give the file that it names, or describe it under [mechanism]"
+        block = source.given(table["mechanism"], "mechanism").table(remedy=remedy).value
     chosen = form or block.get("format") or table.get("format") or "native"
     mechanism = READERS[source.given(chosen, "format").choice(tuple(READERS))](block, source)
     part: dict[str, Any] = {k: value for k, value in options.items() if value is not None}

@@ -12,7 +12,7 @@
     symbols  whether the numbers of m, r and J are parameters m_6, r_5_6_y, J_6_1
 
 The zero pose follows from assembly; `normals` are the vectors
-R* that Turek 1993 defines for axes without a direction across them. `assembly.py` has the rule.
+R* that Turek 1993 defines for axes without a direction across them. `zero_pose.py` has the rule.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from chainform.mechanism import (
     exact_rotation,
     rotation_between,
 )
-from chainform.readers.assembly import assembled_rotation, normal_part, quarter_turn, zero_frame
 from chainform.readers.forms import (
     JointRows,
     builder_from,
@@ -49,6 +48,7 @@ from chainform.readers.forms import (
     rows_from,
 )
 from chainform.readers.source import Source
+from chainform.readers.zero_pose import assembled_rotation, normal_part, quarter_turn, zero_frame
 from chainform.spatial import add, apply, product, transpose
 
 VECTOR_FIELDS = frozenset(

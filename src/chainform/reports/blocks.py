@@ -22,15 +22,18 @@ class Title:
     level: int = 1
 
 
+InlineText: TypeAlias = tuple[str | Symbol, ...]
+"""A text with symbols as formulas have them."""
+
+TableCell: TypeAlias = str | Symbol | InlineText
+"""What stands in a table or a paragraph: a text, a symbol, or a text with symbols."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A few sentences."""
 
-    text: str
-
-
-TableCell: TypeAlias = str | Symbol
-"""What stands in a table: a text, or a symbol as formulas have it."""
+    text: TableCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,14 @@ class DataTable:
     titles: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     numbers: tuple[str, ...] = ()
-    caption: str = ""
+    caption: TableCell = ""
 
     @staticmethod
     def of(
         titles: Sequence[str],
         rows: Sequence[Sequence[TableCell]],
         numbers: Sequence[str] = (),
-        caption: str = "",
+        caption: TableCell = "",
     ) -> DataTable:
         """Return a table of any sequences; columns that are empty in every row are left out."""
         filled = [k for k in range(len(titles)) if any(row[k] for row in rows)]

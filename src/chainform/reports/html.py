@@ -92,7 +92,7 @@ def _(block: Title) -> str:
 
 @block_html.register
 def _(block: Paragraph) -> str:
-    return f"<p>{escape(block.text)}</p>"
+    return f"<p>{_cell(block.text)}</p>"
 
 
 @block_html.register
@@ -107,7 +107,7 @@ def _(block: DataTable) -> str:
         return f"<tr>{inside}</tr>"
 
     caption = (
-        f'<caption style="text-align: left">{escape(block.caption)}</caption>'
+        f'<caption style="text-align: left; white-space: nowrap">{_cell(block.caption)}</caption>'
         if block.caption
         else ""
     )
@@ -117,6 +117,8 @@ def _(block: DataTable) -> str:
 
 
 def _cell(cell: TableCell) -> str:
+    if isinstance(cell, tuple):
+        return "".join(map(_cell, cell))
     return escape(cell) if isinstance(cell, str) else formula_mathml(NameFormula(cell))
 
 

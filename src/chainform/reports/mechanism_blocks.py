@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def topology_blocks(mechanism: Mechanism) -> list[ReportBlock]:
     mass = description["total_mass"]
     words = freedom_text(mechanism) if mechanism.segments or mechanism.elements else "no bodies"
     weight = "" if mass is None else f"; total mass {mass:.6g} kg"
-    gravity = f"gravity {vector_text(table['gravity'])} m/s^2 in world axes"
+    gravity = f"gravity {vector_text(table['gravity'])} m/s² in world axes"
     blocks: list[ReportBlock] = [Paragraph(f"{words}; {gravity}{weight}.")]
     if description["base_is_moving"]:
         blocks.append(Paragraph("The base moves as prescribed in the file."))
@@ -89,7 +90,7 @@ def body_blocks(mechanism: Mechanism) -> list[ReportBlock]:
         if "mass" in s or "inertia" in s
     ]
     titles = ("segment", "mass (kg)", "mass centre (m)", *(f"I {k}" for k in INERTIA))
-    caption = "Bodies: mass centres and moments of inertia (kg m^2) in body axes, the latter about "
+    caption = "Bodies: mass centres and moments of inertia (kg m²) in body axes, the latter about "
     caption += "the mass centre."
     return [] if not rows else [_table(titles, rows, titles[3:], caption)]
 
@@ -108,7 +109,7 @@ def parameter_blocks(mechanism: Mechanism, free: Sequence[str] = ()) -> list[Rep
         (
             name,
             p.get("value", "none"),
-            p.get("unit", ""),
+            unit_text(p.get("unit", "")),
             letters(name) if name in free else "number",
             p.get("note", ""),
         )
@@ -193,7 +194,7 @@ def _end(attachment: Record) -> str:
 
 
 def _elements(table: Record) -> list[ReportBlock]:
-    """Return what else acts and binds, each with the words of the file."""
+    """Return what else acts and binds, each with the fields of the file."""
     blocks: list[ReportBlock] = []
     for key in ("elements", "springs", "forces", "actuators", "constraints"):
         found: Sequence[Record] = table.get(key, ())
@@ -201,13 +202,27 @@ def _elements(table: Record) -> list[ReportBlock]:
             (str(item.get("name", number)), _words(item)) for number, item in enumerate(found, 1)
         ]
         if rows:
-            titles = (key.removesuffix("s"), "as in the file")
+            titles = (key.removesuffix("s"), "fields in the file")
             blocks.append(_table(titles, rows, (), f"{key.capitalize()}."))
     return blocks
 
 
 def _words(item: Record) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in item.items() if key != "name")
+    return ", ".join(f"{key} = {_value(value)}" for key, value in item.items() if key != "name")
+
+
+def _value(value: Any) -> str:
+    """Return a value of the file; a matrix in rows, a table with its names."""
+    if isinstance(value, Mapping):
+        return f"{{{_words(cast('Record', value))}}}"
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(_value, cast('Sequence[Any]', value)))})"
+    return str(value)
+
+
+def unit_text(unit: str) -> str:
+    """Return a unit with raised squares and cubes."""
+    return re.sub(r"\^([23])(?![\d.])", lambda power: "²³"[power[1] == "3"], unit)
 
 
 def vector_text(vector: Sequence[str] | None) -> str:

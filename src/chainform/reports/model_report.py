@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from chainform.display import Displayed
-from chainform.emitters import ZERO, Equation, Formula, NameFormula, product_formula, sum_formula
 from chainform.errors import RunError
-from chainform.expressions import parse_symbol
 from chainform.files import check_target, write_whole
 from chainform.given import counted
 from chainform.graph import Cost, digits_of
 from chainform.mechanism import Mechanism
-from chainform.model import CATALOGUE, Model, letter_of, parse_request
-from chainform.pipeline import derive, quantities
-from chainform.readers import read
+from chainform.model import Model, read_expressions
+from chainform.pipeline import derive
+from chainform.readers import EXPRESSIONS, read
 from chainform.reports.blocks import (
     DataTable,
     EquationList,
@@ -32,7 +29,6 @@ from chainform.reports.blocks import (
     ReportBlock,
     Title,
 )
-from chainform.reports.formulas import entry_blocks, formula_blocks, level_blocks
 from chainform.reports.html import fragment, page_html
 from chainform.reports.mechanism_blocks import (
     body_blocks,
@@ -40,6 +36,14 @@ from chainform.reports.mechanism_blocks import (
     parameter_blocks,
     picture_blocks,
     topology_blocks,
+)
+from chainform.reports.quantity_blocks import (
+    entry_blocks,
+    equation_of_motion,
+    formula_blocks,
+    level_blocks,
+    level_words,
+    quantity_blocks,
 )
 from chainform.reports.tex import compiled, document_tex
 from chainform.search import path_of
@@ -169,8 +173,9 @@ def report(
     model = _model(source, options)
     model = model if reduce == "none" else model.reduce(reduce)
     checks = verify(model, only=("laws", "formulations"), states=1).checks if verified else ()
+    what = "Equations of motion" if model.has_bodies else "Expressions"
     made = ModelReport(
-        f"Equations of motion: {model.mechanism.name}",
+        f"{what}: {model.mechanism.name}",
         _blocks(model, stages, checks, digits),
         checks,
     )
@@ -180,6 +185,8 @@ def report(
 
 
 def _model(source: Model | Mechanism | str | PathLike[str], options: dict[str, Any]) -> Model:
+    if isinstance(source, str | PathLike) and Path(source).suffix.lower() == EXPRESSIONS:
+        source = read_expressions(source, options.pop("outputs", None))
     if isinstance(source, Model):
         if options:
             remedy = "give them to derive, or give the mechanism in place of the model"
@@ -197,9 +204,7 @@ def _blocks(
     blocks: list[ReportBlock] = [Paragraph(_abstract(model) + words)]
     if model.has_bodies:
         lines, words = equation_of_motion(model)
-        blocks += [Paragraph("The equation of motion is"), EquationList(lines)]
-        blocks.append(Paragraph(f"{words}."))
-    if model.has_bodies:
+        blocks += [Paragraph("The equation of motion is"), EquationList(lines), Paragraph(words)]
         blocks += [Title("Mechanism"), *picture_blocks(mechanism, SIZE)]
         blocks += [Title("Topology"), *topology_blocks(mechanism)]
         blocks += [Title("Parameters"), *body_blocks(mechanism)]
@@ -207,7 +212,7 @@ def _blocks(
         blocks += note_blocks(mechanism)
     blocks += [Title("Quantities"), *quantity_blocks(model)]
     blocks += [Title("Formulas written out"), *formula_blocks(model, digits)]
-    blocks += [Title("Formulas as they are computed, by level"), Paragraph(LEVELS)]
+    blocks += [Title("Formulas as they are computed, by level"), Paragraph(level_words(model))]
     blocks += [*level_blocks(model, digits), *entry_blocks(model, digits)]
     blocks += [Title("Operations"), *count_blocks(model, stages)]
     if checks:
@@ -217,74 +222,17 @@ def _blocks(
     return tuple(blocks)
 
 
-LEVELS = (
-    "Each variable is a sum of products, or a function, of variables of lower levels. Level 0 are "
-    "the inputs: coordinates q, rates qd, accelerations qdd, efforts tau, and parameters."
-)
-
-
 def _abstract(model: Model) -> str:
     state = f"reduced by the effort {model.reduction}" if model.is_reduced else "not reduced"
+    made = "This report was made by a program from the"
+    if not model.has_bodies:
+        return f"{made} expressions {model.mechanism.name}, which are {state}."
     free = model.parameters if isinstance(model.parameters, str) else ", ".join(model.parameters)
     return (
-        f"This report was made by a program from the mechanism {model.mechanism.name}. The "
+        f"{made} mechanism {model.mechanism.name}. The "
         f"formulas were derived by the formulation {model.formulation} and are {state}; "
         f"parameters: {free}. All units are SI units."
     )
-
-
-def equation_of_motion(model: Model) -> tuple[tuple[Equation, ...], str]:
-    """Return the equation of motion, with those forces that there are, and what letters mean.
-
-    Behind it stand the forces by rates, and the condition that loops stay closed.
-    """
-    mechanism = model.mechanism
-    known = {entry.name for entry in quantities(mechanism)}
-    terms = [(1, r"H \ddot{q}"), (1, "c"), (1, "h^{G}")]
-    lines = [Equation(_symbols("c_{i}"), _symbols(r"\dot{q}^{T} C_{i} \dot{q}"))]
-    words = ["with C_i the matrix of Christoffel symbols for coordinate i"]
-    if "passive" in known and not {"friction", "springs"} <= set(model.without):
-        terms.append((1, "P"))
-        words.append("P what friction and springs add")
-    if mechanism.forces and "forces" not in model.without:
-        terms.append((-1, "Q"))
-        words.append("Q the forces of laws")
-    if mechanism.loops:
-        is_complete = model.closure == "complete"
-        terms.append((-1, r"J^{T} \sigma") if is_complete else (1, r"B \sigma"))
-        words.append("sigma the forces in the loops, which stay closed where J qd is zero")
-        lines.append(Equation(_symbols(r"J \dot{q}"), ZERO))
-        words += [] if is_complete else ["B = -J^T in the rows of basic joints"]
-    if model.wrenches:
-        terms.append((-1, "J_{F}^{T} w"))
-        words.append("w the wrenches, and J_F the Jacobian of their frames")
-    right = sum_formula(_symbols(symbols, sign) for sign, symbols in terms)
-    return (Equation(_symbols(r"\tau"), right), *lines), "; ".join(words)
-
-
-def _symbols(text: str, sign: int = 1) -> Formula:
-    """Return a product of symbols."""
-    return product_formula(
-        Fraction(sign), [NameFormula(parse_symbol(symbol)) for symbol in text.split()]
-    )
-
-
-def quantity_blocks(model: Model) -> list[ReportBlock]:
-    """Return the outputs of a model with shape, unit, meaning and equation."""
-    rows = [_quantity(model, name) for name in model.outputs]
-    titles = ("output", "letter", "shape", "unit", "meaning", "equation")
-    caption = "u_i is rad, or m where rate i slides; i, k, l are the indices of an entry."
-    return [DataTable.of(titles, rows, (), caption)]
-
-
-def _quantity(model: Model, name: str) -> tuple[str, ...]:
-    shape = " × ".join(map(str, model[name].shape)) or "1"
-    entry = CATALOGUE.get(name)
-    if entry is None and name not in model.defined:
-        entry = CATALOGUE.get(parse_request(name).name)
-    if entry is None:
-        return name, letter_of(name) or "", shape, "", "", model.defined.get(name, "")
-    return name, entry.letter or "", shape, entry.unit, entry.meaning, entry.equation
 
 
 def count_blocks(model: Model, stages: Stages | None = None) -> list[ReportBlock]:
@@ -315,7 +263,7 @@ def figures(cost: Cost) -> list[str]:
 def verification_blocks(checks: Sequence[Check]) -> list[ReportBlock]:
     """Return the laws that were checked as a table, with what was compared and the figure."""
     rows = [(check.law, check.compared, check.figure, check.verdict) for check in checks]
-    words = f"These laws were computed when the report was made: {verdict(checks)}."
+    words = f"The laws were checked when the report was made: {verdict(checks)}."
     return [Paragraph(words), DataTable.of(("law", "compared", "figure", "result"), rows)]
 
 
@@ -335,4 +283,4 @@ def _references(model: Model) -> list[str]:
     used = [FORMULATIONS[model.formulation]] if model.formulation in FORMULATIONS else []
     if model.reduction == "thesis":
         used.append(RACKOVIC)
-    return [*dict.fromkeys(used), f"chainform {VERSION}, which derived and verified all of this."]
+    return [*dict.fromkeys(used), f"chainform {VERSION}, which made this report."]

@@ -32,14 +32,16 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
-from chainform.reports.formulas import quantity_latex
 from chainform.reports.html import fragment, page_html, waterfall
 from chainform.reports.mechanism_blocks import mechanism_blocks
 from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
+from chainform.reports.quantity_blocks import quantity_latex
 from chainform.search import path_of
 
 MOST_ROWS, MOST_COLUMNS = 25, 12
 """Of a longer table the first rows and columns are shown."""
+MOST_RECORDS = 100
+"""Of more records the first are shown."""
 MOST_CHARACTERS = 4_000
 """Of a longer formula or text the beginning is shown."""
 MOST_POINTS = 20
@@ -114,12 +116,14 @@ def _cut(text: str, length: int) -> str:
 
 
 def table_of(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[str] = (),
+    most: int = MOST_ROWS,
 ) -> DataTable:
     """Return a table with a bounded number of rows."""
-    more = len(rows) - MOST_ROWS
-    caption = f"The first {MOST_ROWS} of {len(rows)} rows." if more > 0 else ""
-    return DataTable.of(titles, rows[:MOST_ROWS], numbers, caption)
+    caption = f"The first {most} of {len(rows)} rows." if len(rows) > most else ""
+    return DataTable.of(titles, rows[:most], numbers, caption)
 
 
 # --- models and formulas ------------------------------------------------------------------------
@@ -359,14 +363,13 @@ def text_blocks(thing: Any) -> list[ReportBlock]:
 
 def records_blocks(records: Any) -> list[ReportBlock]:
     """Return records of one class as a table, a column for each field."""
-    first = records[0] if records else None
-    if first is None or not is_dataclass(first):
+    if not records or not is_dataclass(records[0]):
         return [Paragraph(repr(records))]
-    if type(first).__name__ == "Stage":
+    if type(records[0]).__name__ == "Stage":
         return _stage_table(records)
-    names = [f.name for f in fields(first) if f.repr]
-    rows = [tuple(value_text(getattr(one, name)) for name in names) for one in records]
-    return [DataTable.of(names, rows)]
+    names = list(dict.fromkeys(f.name for one in records for f in fields(one) if f.repr))
+    rows = [tuple(value_text(getattr(one, name, None)) for name in names) for one in records]
+    return [table_of(names, rows, most=MOST_RECORDS)]
 
 
 BLOCKS: dict[str, Callable[[Any], Iterable[ReportBlock]]] = {

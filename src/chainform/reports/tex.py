@@ -41,6 +41,8 @@ PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \emergencystretch=3em
+% \room{6} begins a new page where fewer lines than that are left on this one.
+\newcommand{\room}[1]{\par\ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\baselineskip\newpage\fi}
 """
 RAGGED = r">{\raggedright\arraybackslash}"
 """What stands before a column of long texts."""
@@ -71,14 +73,14 @@ def block_tex(block: object, pictures: str) -> str:
 @block_tex.register
 def _(block: Title, pictures: str) -> str:
     del pictures
-    command = "section" if block.level <= 1 else "subsection"
-    return f"\\{command}*{{{tex_text(block.text)}}}"
+    command, lines = ("section", 12) if block.level <= 1 else ("subsection", 6)
+    return f"\\room{{{lines}}}\\{command}*{{{tex_text(block.text)}}}"
 
 
 @block_tex.register
 def _(block: Paragraph, pictures: str) -> str:
     del pictures
-    return tex_text(block.text)
+    return _cell(block.text)
 
 
 @block_tex.register
@@ -110,17 +112,23 @@ def _(block: DataTable, pictures: str) -> str:
     columns = "".join(_columns(block))
     head = " & ".join(tex_text(title) for title in block.titles)
     rows = "\n".join(" & ".join(map(_cell, row)) + r" \\" for row in block.rows)
-    above = f"{{\\small {tex_text(block.caption)}\\par\\nobreak}}\n" if block.caption else ""
+    above = (
+        f"\\room{{6}}{{\\small {_cell(block.caption)}\\par\\nobreak}}\n" if block.caption else ""
+    )
     lines = f"\\toprule\n{head} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule\n"
     table = f"\\begin{{longtable}}[l]{{@{{}}{columns}@{{}}}}\n{lines}\\end{{longtable}}"
     return f"{above}{{\\small\n{table}}}"
 
 
 def _cell(cell: TableCell) -> str:
+    if isinstance(cell, tuple):
+        return "".join(map(_cell, cell))
     return tex_text(cell) if isinstance(cell, str) else f"${formula_latex(NameFormula(cell))}$"
 
 
 def _cell_width(cell: TableCell) -> int:
+    if isinstance(cell, tuple):
+        return sum(map(_cell_width, cell))
     return len(cell) if isinstance(cell, str) else visible(_cell(cell))
 
 
@@ -138,13 +146,13 @@ def _columns(block: DataTable) -> list[str]:
     numbers = {k for k, title in enumerate(block.titles) if title in block.numbers}
     narrow = {k for k, width in enumerate(widths) if width <= fair} | numbers
     left = room - sum(widths[k] for k in narrow)
-    wide = sum(width for k, width in enumerate(widths) if k not in narrow) or 1
+    wide = sum(width**0.5 for k, width in enumerate(widths) if k not in narrow) or 1
     found: list[str] = []
     for k, title in enumerate(block.titles):
         if k in narrow:
             found.append("r" if title in block.numbers else "l")
         else:
-            share = left * widths[k] / wide / 100
+            share = left * widths[k] ** 0.5 / wide / 96
             found.append(f"{RAGGED}p{{{max(share, 0.08):.3f}\\linewidth}}")
     return found
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         rank_of,
     )
     from chainform.simulation.equations.builder import EquationBuilder
+    from chainform.simulation.equations.contact.contact_tables import barriers_of, tables_of
     from chainform.simulation.equations.contact.laws import (
         Barrier,
         Barriers,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         PointContact,
         Stop,
     )
-    from chainform.simulation.equations.contact.tables import barriers_of, tables_of
     from chainform.simulation.equations.controllers import (
         Controller,
         SampledController,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from chainform.simulation.equations.motion_laws import graph_of_laws, motion_name
     from chainform.simulation.equations.parameters import (
         check_fixed,
+        check_known,
         parameters_of,
         with_unknowns,
         without_values,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     )
     from chainform.simulation.equations.times import OutputTimes
     from chainform.simulation.execution import Interrupted, MotionError
-    from chainform.simulation.files.about import END, digests_of
+    from chainform.simulation.files.about import END, About, digests_of
     from chainform.simulation.files.formats import (
         FORMS,
         form_of,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from chainform.simulation.solvers import settings_of
 
 __all__ = [
+    "About",
     "CLOSED",
     "END",
     "FORMS",
@@ -125,6 +127,7 @@ __all__ = [
     "cases_of",
     "check_rate_of_time",
     "check_fixed",
+    "check_known",
     "check_output",
     "columns_of",
     "consistent_rates",

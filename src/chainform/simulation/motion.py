@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.simulation.equations.controllers import ControlClock
 from chainform.simulation.equations.events import Event, EventRecord, StateChange
@@ -76,7 +77,7 @@ class ZenoDetector:
         return self.windows >= PATIENCE
 
 
-class Runner:
+class Runner(Displayed):
     """One motion: it asks the integrator for the next stretch until the end is reached.
 
     There is room for all output from the start. What was computed stays when the motion is

@@ -22,8 +22,8 @@ from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeCache, LruCache
 from chainform.simulation.consistent_state import Remarks, state_of_motion
+from chainform.simulation.equations.contact.contact_tables import barriers_of, tables_of
 from chainform.simulation.equations.contact.laws import Barriers
-from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import (
     ControlClock,
     Controller,
@@ -45,6 +45,7 @@ from chainform.simulation.equations.motion_laws import (
 )
 from chainform.simulation.equations.parameters import (
     Parameters,
+    check_known,
     parameters_of,
     with_unknowns,
 )
@@ -57,13 +58,13 @@ from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
-from chainform.simulation.prescribed_runs import motion_of
 from chainform.simulation.problem_options import (
     DEFAULTS,
     LAWS,
     NAMES,
     ProblemOptions,
     check_names,
+    motion_of,
     solver_of,
 )
 from chainform.simulation.quantities import Columns
@@ -188,7 +189,7 @@ class Problem(Displayed):
             and has_energy_balance(self.mechanism)
         )
         model = model_of(
-            moving,
+            given.bare(moving),
             self.without,
             method,
             given.names(moving),
@@ -203,6 +204,7 @@ class Problem(Displayed):
             self.options["code_cache"],
             self._cache(conditions.efforts),
         )
+        check_known(machine.equations.graph, given.values)
         return System(self, conditions, model, machine, has_balance)
 
     def _cache(self, efforts: Efforts) -> LruCache[tuple[Machine, Model]]:

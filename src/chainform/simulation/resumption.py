@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
@@ -44,8 +45,8 @@ class ResumeRequest:
     has_times: bool = True
 
 
-@dataclass(frozen=True)
-class StartState:
+@dataclass(frozen=True, repr=False)
+class StartState(Displayed):
     """Time and state, the times of output from there on, and the run that goes on."""
 
     t: float

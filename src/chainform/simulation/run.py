@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.display import Displayed
+from chainform.display import Displayed, Records
 from chainform.errors import Error, RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
@@ -95,6 +95,9 @@ class Run(Displayed):
     changes: tuple[StateChange, ...] = field(default=(), repr=False)
     """The moments between smooth stretches; a run from a file has none."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", Records(self.events))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as plain data: machine code stays where it is."""
         record = self.record()
@@ -123,8 +126,7 @@ class Run(Displayed):
         if self.constrained is not None:
             return self.constrained.qdd
         model = self.model if self.equations is None else self.equations
-        states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
-        values = self._values_in(model)
+        states, values = {**self._states, "tau": self.tau}, self._values_in(model)
         return evaluated(model, states, values, ["forward_dynamics"])["forward_dynamics"]
 
     def _values_in(self, model: Model) -> dict[str, float]:
@@ -140,9 +142,8 @@ class Run(Displayed):
         """
         if self.constrained is None:
             return self.computed.get("multipliers", np.zeros((len(self.t), 0)))
-        return self.constrained.multipliers[
-            :, : self.constrained.machine.equations.row_counts.always
-        ]
+        count = self.constrained.machine.equations.row_counts.always
+        return self.constrained.multipliers[:, :count]
 
     @property
     def sigma(self) -> Array:
@@ -152,10 +153,10 @@ class Run(Displayed):
         directions of the rows: world axes for points and frames. Loops that close by contact are
         not among them.
         """
-        if self.constrained is None:
-            return self.computed.get("sigma", np.zeros((len(self.t), 0)))
-        loops = self.constrained.machine.equations.mechanism.loops
-        return self.multipliers[:, : sum(loop.equations for loop in loops)]
+        if self.constrained is None and "sigma" in self.computed:
+            return self.computed["sigma"]
+        constrained = self if self.constrained is None else self.constrained.machine.equations
+        return self.multipliers[:, : sum(loop.equations for loop in constrained.mechanism.loops)]
 
     @property
     def x(self) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.given import counted
 from chainform.verification.certificate import Check
-from chainform.verification.samples import Sample
+from chainform.verification.state_samples import Sample
 
 Array = NDArray[np.float64]
 
@@ -28,6 +28,11 @@ class Deviation:
     fails: bool
     where: str = ""
     """The entry and the state of the worst deviation."""
+
+
+def largest_of(values: Array) -> float:
+    """Return the largest size of an entry."""
+    return float(np.abs(values).max(initial=0.0))
 
 
 def deviation_of(

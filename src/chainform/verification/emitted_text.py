@@ -24,7 +24,7 @@ from chainform.errors import Error, RunError
 from chainform.model import Model, group_length
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import Array, check_of, deviations_of
-from chainform.verification.samples import Sample, sample_of
+from chainform.verification.state_samples import Sample, sample_of
 
 PYTHON_LAW = "text in Python computes the model"
 C_LAW = "text in C computes the model"

@@ -22,7 +22,7 @@ from chainform.verification.reference.drives import has_laws, own_states
 from chainform.verification.reference.dynamics import UnsureError
 from chainform.verification.reference.kinematics import BodySystem
 from chainform.verification.reference.quantities import QUANTITIES, StateAnswer
-from chainform.verification.samples import Sample, sample_of
+from chainform.verification.state_samples import Sample, sample_of
 
 Array = NDArray[np.float64]
 LAW = "the independent reference gives the same"

@@ -109,9 +109,11 @@ def _skew(model: Model, seeds: range) -> Iterator[Check]:
         reason = "joints with quaternions have no dH/dq"
         yield Check(LAWS["_skew"], "nothing", reason, None, 0)
         return
-    outputs = ["coriolis_matrix", "metric_derivative"]
-    own = derive(model.mechanism, outputs, formulation="lagrange", **_method(model))
-    own = own.with_outputs({"rate": own["metric_derivative"] @ own["qd"]})
+    slope, method = "metric_derivative", "lagrange"
+    if model.mechanism.elements:
+        slope, method = "derivative(mass_matrix,q)", "elements"
+    own = derive(model.mechanism, [slope], formulation=method, **_method(model))
+    own = own.with_outputs({"rate": own[slope] @ own["qd"]})
     cm, anew = _with(model, "coriolis_matrix")
     gaps, how = list[Gap](), ""
     for seed in seeds:

@@ -10,7 +10,7 @@ from chainform.errors import StoreError
 from chainform.model import Model, Store, open_store
 from chainform.verification.certificate import Check
 from chainform.verification.deviation import Array, check_of, deviations_of
-from chainform.verification.samples import Sample, sample_of
+from chainform.verification.state_samples import Sample, sample_of
 
 LAW = "rows in the store compute the model"
 SIZE = 20_000

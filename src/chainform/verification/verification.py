@@ -45,7 +45,7 @@ OF_MODEL = {
     "reference": ("independent", "check_reference"),
     "peers": ("peers", "check_peers"),
     "laws": ("laws", "check_laws"),
-    "program": ("program", "check_program"),
+    "program": ("machine_code", "check_program"),
     "text": ("emitted_text", "check_text"),
     "rows": ("stored_rows", "check_rows"),
     "formulations": ("formulations", "check_formulations"),

@@ -211,6 +211,16 @@ def test_a_start_that_is_best_already_and_wide_bounds() -> None:
         assert found.facts["converged"], aim
 
 
+def test_a_wide_range_hides_neither_the_minimum_nor_its_place() -> None:
+    """The slopes at drawn starts are a millionfold those near the minimum."""
+    found = design(
+        balanced_arm(), {"r": [0, 1e7]}, POSES, starts=3, minimise="mean((tau.arm - 1)^2)"
+    )
+    assert np.allclose(found["r"], found["r"][0], rtol=1e-6)
+    assert 0.8 < found["r"][0] < 1
+    assert not any("bound" in line for line in found.report)
+
+
 def test_goals_that_leave_parameters_open_say_so() -> None:
     found = design(balanced_arm(), {"r": [0.1, 1.5], "mc": [0.5, 2]}, POSES, goals={"tau.arm": 0})
     assert found["r"][0] * found["mc"][0] == pytest.approx(0.8, abs=1e-9)
@@ -315,11 +325,31 @@ def refused(*args: Any, **options: Any) -> str:
         ({"r": [0.1, 1]}, {"goals": {"tau": [[0], [1, 2]]}}, "different lengths"),
         ({"r": [0.1, 1]}, {"goals": {"tau": [[0, 1]] * 7}}, "each row has 2 numbers"),
         ({"r": [-1e300, 1]}, {"minimise": "r"}, "the number is below"),
+        ({"r": [0, 1e9]}, {"minimise": "r"}, "times as far apart as its start"),
         ({"r": "0.1"}, {"minimise": "r"}, "expected a table"),
     ],
 )
 def test_bad_input_is_named(parameters: Any, options: Any, message: str) -> None:
     assert message in refused(balanced_arm(), parameters, POSES, **options)
+
+
+def test_options_of_a_motion_are_checked() -> None:
+    for options, message in (({"tt": 2}, "unknown field 'tt'"), ({"values": {}}, "a design gives")):
+        study = {"simulate": {"t": 1, **options}}
+        assert message in refused(balanced_arm(), {"r": [0.1, 1]}, study, minimise="last(q.arm^2)")
+
+
+def test_sampled_controllers_have_differences_alone() -> None:
+    control = {"arm": {"type": "pd", "kp": "10*r", "kd": 2, "sample": 0.01}}
+    study = {"simulate": {"t": 0.5, "q0": [0.3], "controllers": control}}
+    aim = {"minimise": "last(q.arm^2)"}
+    with pytest.raises(cf.Error, match="no variational equations") as caught:
+        design(balanced_arm(), {"r": [0.1, 1]}, study, **aim)
+    assert 'derivatives="differences"' in (caught.value.remedy or "")
+    found = design(
+        balanced_arm(), {"r": [0.1, 1]}, study, derivatives="differences", starts=1, **aim
+    )
+    assert found.facts["after"] < found.facts["before"]
 
 
 def test_a_parameter_on_which_nothing_depends_is_refused() -> None:
@@ -328,6 +358,11 @@ def test_a_parameter_on_which_nothing_depends_is_refused() -> None:
     aim = {"minimise": "mean(position(weight)[1]^2)"}
     message = refused(arm, {"r": [0.1, 1], "mc": [1, 2]}, poses, **aim)
     assert "nothing depends on mc" in message
+
+
+def test_an_unknown_option_is_refused() -> None:
+    message = refused(balanced_arm(), {"r": [0.1, 1]}, POSES, minimise="mean(tau.arm^2)", seeds=3)
+    assert "unknown field 'seeds'" in message
 
 
 def test_a_parameter_of_an_axis_is_refused() -> None:
@@ -342,7 +377,7 @@ def test_a_study_that_fails_at_the_start_says_why() -> None:
     study = path_study(np.linspace(0, 6, 5))
     start = {"a": {"lower": 0.1, "upper": 0.6, "start": 0.55}}
     message = refused(path_linkage(), start, study, minimise="mean(position(pen)[1])")
-    assert "the study fails at the start: the mechanism cannot be assembled" in message
+    assert "the study fails at the start: the loops cannot be closed at t = 0 s" in message
 
 
 def test_differences_are_taken_where_they_are_wanted_and_said() -> None:
@@ -356,6 +391,23 @@ def test_differences_are_taken_where_they_are_wanted_and_said() -> None:
     )
     assert found["r"][0] == pytest.approx(0.5, abs=1e-4)
     assert "not exact" in found.report[-1]
+
+
+@pytest.mark.slow
+def test_frequencies_and_poles_by_differences() -> None:
+    """A mass of 1 kg swings at 2 Hz; one of 2 kg with a damper fades by c/(2 m)."""
+    slide = cf.Mechanism.builder("slide", gravity=[0, 0, 0])
+    slide.parameter("k", value=20).parameter("c", value=0.1).parameter("m", value=1)
+    slide.segment("x", joint="prismatic", axis="x", mass="m")
+    slide.force("x", "-k*x - c*der(x)")
+    options: dict[str, Any] = {"derivatives": "differences", "starts": 1}
+    found = design(
+        slide.build(), {"k": [10, 300]}, {"task": "modes"}, goals={"frequency": 2}, **options
+    )
+    assert found["k"][0] == pytest.approx((4 * np.pi) ** 2 + 0.05**2, rel=1e-6)
+    locus = {"task": "root_locus", "parameter": "m", "span": [1, 2], "count": 3}
+    found = design(slide.build(), {"c": [0.1, 2]}, locus, goals={"last(growth)": -0.2}, **options)
+    assert found["c"][0] == pytest.approx(0.8, rel=1e-6)
 
 
 def test_a_design_is_saved_drawn_and_interrupted(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.analysis.design.design_parameters import DesignParameters, differences
-from chainform.analysis.design.equilibrium_rows import EquilibriumRows
-from chainform.analysis.design.row_expressions import Varied, criterion
-from chainform.analysis.design.study import Study
+from chainform.analysis.optimisation.design_parameters import DesignParameters, differences
+from chainform.analysis.optimisation.row_expressions import Varied, criterion
+from chainform.analysis.optimisation.study import EquilibriumRows, Study
 from chainform.readers import read_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

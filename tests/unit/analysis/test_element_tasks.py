@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import chainform as cf
 
@@ -77,3 +78,45 @@ def test_unknown_forces_at_few_times_give_the_motion_back() -> None:
     found = cf.inverse_dynamics(cf.read(STANFORD), MOTION, np.linspace(0, 1, 21))
     again = found.simulate()
     np.testing.assert_allclose(again.q, found["q"], atol=1e-5)
+
+
+# --- laws that have values in a part of the range only --------------------------------------------
+
+
+def crane() -> cf.Mechanism:
+    """Return the portal crane: its rods close while s is from 1.2 to 5.9 m, about."""
+    return cf.read(STANFORD.parent / "portal_crane.toml")
+
+
+@pytest.mark.parametrize("method", ["newton", "dynamic"])
+def test_a_path_beyond_the_range_of_laws_is_out_of_reach(method: str) -> None:
+    t = np.linspace(0, 20, 11)
+    found = cf.inverse_kinematics(crane(), {"load": {"x": "12 + t"}}, t, q0=[4.0], method=method)
+    assert found["reached"].tolist() == [1] * 7 + [0] * 4
+    (stretch,) = found.facts["stretches"]
+    assert 12 < stretch["start"] < 14
+    assert stretch["end"] == 20
+    last = cf.derive(crane(), ["pose(load)"]).evaluate(q=found["q"][-1])["pose(load)"][0, 3]
+    assert found["position_error"][-1] == pytest.approx(32 - last, rel=1e-6)
+
+
+def test_a_search_begins_where_laws_have_values() -> None:
+    for q0 in (None, [9.0]):
+        with pytest.raises(cf.Error, match="no value in the pose to begin with") as refusal:
+            cf.inverse_kinematics(crane(), {"load": {"x": 12}}, q0=q0)
+        assert refusal.value.element == "q0"
+
+
+def test_a_workspace_leaves_out_poses_without_values() -> None:
+    found = cf.workspace(crane(), "load", count=40, ranges={"s": [0, 9]})
+    assert 10 < len(found) < 40
+    assert found.report[-1].startswith(f"{len(found)} of 40 poses are left")
+    assert 1 < found["q"].min() < found["q"].max() < 6
+    assert np.isfinite(found["position"]).all()
+    with pytest.raises(cf.Error, match="no value in 40 poses"):
+        cf.workspace(crane(), "load", count=40, ranges={"s": [90, 99]})
+
+
+def test_a_pose_without_values_is_refused_by_its_number() -> None:
+    with pytest.raises(cf.Error, match="no finite value in state 2"):
+        cf.statics(crane(), [[4.0], [40.0]])

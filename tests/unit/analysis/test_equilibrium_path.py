@@ -210,6 +210,18 @@ def test_a_truss_that_falls_on_a_stop_turns_back_its_load_there() -> None:
     assert path["stable"][-1] == 1
 
 
+@pytest.mark.parametrize(("lean", "span"), [(0.11, (1.602, 3)), (0.3, (2, 1.602))])
+def test_where_a_column_meets_a_wall_no_path_branches(
+    lean: float, span: tuple[float, float]
+) -> None:
+    """A buckled column comes to a wall at 0.3 rad where 8 phi = m g l sin(phi), and stays there."""
+    stops = {"lean": {"upper": "0.3"}}
+    path = cf.equilibrium_path(column(), "m", span, q0=[lean], stops=stops, branches=True)
+    assert path["parameter"][path["kind"] == 3] == pytest.approx([2.4 / (5 * np.sin(0.3))])
+    assert path.facts["branch_points"] == []
+    assert np.all(path["branch"] == 0)
+
+
 def test_a_path_begins_at_the_unstable_equilibrium_that_is_given() -> None:
     """A body on a ball, whose slide a rod holds: without its force at first descent went away."""
     builder = cf.Mechanism.builder("held ball", gravity=(0, 0, "-9.81"))

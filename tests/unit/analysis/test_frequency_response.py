@@ -123,6 +123,8 @@ def test_frequencies_are_chosen_about_the_modes() -> None:
         ({"inputs": {"m0": 1, "tau(m0)": 2}}, "an amplitude belongs to one input"),
         ({"inputs": {"m0": "much"}}, "number"),
         ({"outputs": ["m7"]}, "m7"),
+        ({"outputs": []}, "no output is named"),
+        ({"row": 2}, "from 1 to 1"),
         ({"frequencies": [-1]}, "frequencies"),
         ({"frequencies": []}, "0 frequencies"),
         ({"frequencies": {"from": 0, "to": 1}}, "from"),

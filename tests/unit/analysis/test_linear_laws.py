@@ -111,3 +111,20 @@ def test_small_deviations_follow_the_closed_loop() -> None:
 def test_what_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(cf.Error, match=message):
         cf.linearise(pendulum(), **given)
+
+
+@pytest.mark.parametrize(
+    ("law", "slope", "is_noted"),
+    [
+        ("max(swing, 0) + min(swing, 0)", 1, True),
+        ("min(3*swing, swing)", 2, True),
+        ("max(0, 2*swing)", 1, True),
+        ("abs(swing)", 0, True),
+        ("max(swing - 0.1, 0)", 0, False),
+    ],
+)
+def test_a_kink_has_the_mean_slope(law: str, slope: float, is_noted: bool) -> None:
+    """Where both sides are alike, that is the slope."""
+    found = cf.linearise(pendulum(), forces={"swing": f"-({law})"})
+    assert found.A[1, 0] == pytest.approx(-9.81 - slope, rel=1e-14)
+    assert bool(found.notes) == is_noted

@@ -416,7 +416,7 @@ def test_seams_and_limits_are_noted() -> None:
     builder.segment("slide", joint="prismatic", axis="x", mass=2)
     rough = builder.build().with_forces({"slide": "-3*sign(der(slide)) - 2*der(slide)"})
     (note,) = linearise(rough).notes
-    assert note.startswith("sign of der(slide) jumps here: its derivative was taken as 0")
+    assert note.startswith("sign of der(slide) changes here: ")
     assert linearise(rough).A[1, 1] == -1
     assert linearise(rough, qd=[0.1]).notes == ()
     arm = example("driven_arm")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import chainform as cf
 from chainform.analysis import Result
@@ -201,6 +202,83 @@ def test_the_bicycle_has_the_published_eigenvalues(speed: int) -> None:
     assert np.sum(found["kind"] == 0) == 5
 
 
+def disc_rates(w: Any, r: float = 0.3) -> Any:
+    """Return rates of lean and turns of a disc of mass 1, by balances of momentum at its centre.
+
+    `w` has the lean, then the turns about the heading, the axis of the disc and the third axis.
+    """
+    lean, turn = w[0], w[1:]
+    moments = r * r * np.array([0.25, 0.5, 0.25])
+    frame = np.array([turn[0], turn[2] * np.tan(lean), turn[2]])
+    up, arm = np.array([0.0, np.sin(lean), np.cos(lean)]), np.array([0.0, 0.0, r])
+    still = np.cross(frame, np.cross(turn, arm)) + G * up
+    left = np.cross(frame, moments * turn) + np.cross(arm, still)
+    M = np.diag(moments) + np.array([np.cross(arm, np.cross(e, arm)) for e in np.eye(3)]).T
+    return np.append(turn[0], np.linalg.solve(M, -left))
+
+
+def test_a_disc_that_rolls_in_a_circle() -> None:
+    """Its place follows in directions that turn; the rest is a steady motion all the same."""
+    disc, lean, spin = cf.read(EXAMPLES / "rolling_disc.toml"), 0.2, 6.0
+
+    def turns(heading: float) -> Any:
+        return [lean, 0.0, spin + heading * np.sin(lean), heading * np.cos(lean)]
+
+    root: Any = brentq(lambda n: disc_rates(np.array(turns(n)))[1], -6, -0.1, xtol=1e-15)
+    heading = float(root)
+    found = cf.modes(disc, q={"theta": lean}, qd={"phi": spin, "psi": heading})
+    w, h = np.array(turns(heading)), 1e-5
+    columns = [(disc_rates(w + h * e) - disc_rates(w - h * e)) / (2 * h) for e in np.eye(4)]
+    wanted = np.abs(np.linalg.eigvals(np.array(columns).T).imag).max()
+    assert found["angular_frequency"][-1] == pytest.approx(wanted, rel=1e-8)
+    assert found.facts["kinds"] == ["free motion"] * 5 + ["oscillation"]
+    assert found.report[-1].startswith("of x, y there are no oscillations")
+    answer = cf.frequency_response(
+        disc, ["theta"], ["theta"], [1.0], state={"q": found["q"][0], "qd": found["qd"][0]}
+    )
+    assert answer["imag"][0, 0, 0] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(cf.Error, match="no steady motion"):
+        cf.frequency_response(
+            disc, ["theta"], ["x"], [1.0], state={"q": found["q"][0], "qd": found["qd"][0]}
+        )
+
+
+# --- rounding -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("damping", ["0", "1e-5*der(m0)"])
+@pytest.mark.parametrize("stiffness", [1e6, 1e9, 1e12, 1e15])
+def test_errors_of_slow_modes_behind_stiff_springs_are_given(
+    stiffness: float, damping: str
+) -> None:
+    """Two masses with a stiff spring between them; what is lost to rounding is said to be."""
+    chain = spring_chain(2)
+    law = f"{stiffness!r}*(m0 - m1)"
+    found = cf.modes(chain, forces={"m0": f"-{law} - {damping}", "m1": law})
+    slow, error = found["angular_frequency"][0], found["pole_error"][0]
+    assert abs(slow - np.sqrt(1.5)) < error
+    assert (found["kind"][0] == 0) == (error > 1)
+    told = [line for line in found.report if "rounding" in line or "counts as" in line]
+    assert bool(told) == (stiffness > 1e7)
+
+
+def test_a_slow_pendulum_aside_of_rest_is_not_at_rest() -> None:
+    builder = cf.Mechanism.builder("slow", gravity=(0, 0, -9.81e-9))
+    slow = builder.segment("p", axis="y", mass=1, com=[0, 0, -0.5]).build()
+    assert cf.modes(slow)["angular_frequency"] == pytest.approx([np.sqrt(2 * 9.81e-9)])
+    with pytest.raises(cf.Error, match="no equilibrium"):
+        cf.modes(slow, q=[0.01])
+
+
+def test_weight_that_is_only_rounding_is_none() -> None:
+    """The centre of mass of the last link is on its axis: its turn is free, and does not grow."""
+    arm = cf.read(EXAMPLES / "six_axis_arm.toml")
+    found = cf.modes(arm, cf.statics(arm, q=[[0.3, -0.5, 0.8, 0.2, -0.4, 0.6]]))
+    assert found.facts["kinds"].count("free motion") == 2
+    assert found["growth"][found["kind"] == 3].min() > 1
+    assert "constant forces" in found.report[-1]
+
+
 # --- all kinds of mechanisms ---------------------------------------------------------------------
 
 
@@ -221,6 +299,21 @@ def test_poles_are_those_of_linearise(name: str) -> None:
         assert np.abs(wanted - pole).min() < 1e-9 * abs(pole)
     vectors = found["shape_real"] + 1j * found["shape_imag"]
     assert np.abs(vectors).max(axis=1) == pytest.approx(np.ones(len(found)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_free_body_spins_about_its_outer_axes_only(axis: int) -> None:
+    """Euler: s^2 = -w^2 (I1 - I2) (I1 - I3)/(I2 I3); the motion of its centre is double at w."""
+    inertia, spin = [1.0, 2.0, 3.0], 2.0
+    builder = cf.Mechanism.builder("free", gravity=(0, 0, 0))
+    body = builder.segment("b", joint="free", mass=2, inertia=inertia).build()
+    found = cf.modes(body, qd={f"b_w{'xyz'[axis]}": spin})
+    one, two, three = (inertia[(axis + k) % 3] for k in range(3))
+    square = -(spin**2) * (one - two) * (one - three) / (two * three)
+    poles = complex_poles(found)
+    assert np.abs(poles**2 - square).min() < 1e-9
+    assert ("growth" in found.facts["kinds"]) == (square > 0)
+    assert np.all(np.abs(poles.real[found["kind"] == 1]) < found["pole_error"][found["kind"] == 1])
 
 
 def test_a_free_satellite_has_six_free_motions() -> None:
@@ -297,7 +390,7 @@ def test_results_are_saved_and_shown(tmp_path: Path) -> None:
         found.save(tmp_path / f"modes.{ending}")
         again = Result.load(tmp_path / f"modes.{ending}")
         assert again["shape_real"] == pytest.approx(found["shape_real"])
-        assert again.facts["independent"] == found.facts["independent"]
+        assert again.facts == found.facts
     assert list(found.columns(["shape_real"])) == [f"shape_real.{name}" for name in "abc"]
     path = found.animate(tmp_path / "swing.html", mode=1, amplitude=0.5)
     assert "swing" in path.read_text()
@@ -307,6 +400,29 @@ def test_results_are_saved_and_shown(tmp_path: Path) -> None:
     assert run.q[:, 0] + run.q[:, 1] == pytest.approx(np.zeros(len(run.t)), abs=1e-9)
     double = cf.modes(pendulums(2), cf.equilibria(pendulums(2), starts=20))
     assert double.mechanism.name == "pendulums"
+
+
+def test_unknown_forces_of_statics_hold_a_pose() -> None:
+    """The weight of a crane hangs by the force in a rope, which its length does not change."""
+    crane = cf.read(EXAMPLES / "portal_crane.toml")
+    held = cf.statics(crane, q=[[4.0]])
+    assert np.abs(held["forces"]).min() > 1
+    state = {"q": [4.0], "force": held["forces"][0]}
+    assert cf.modes(crane, held)["pole_imag"] == pytest.approx(cf.modes(crane, state)["pole_imag"])
+
+
+def test_states_and_coordinates_that_stand_still_are_named() -> None:
+    builder = cf.Mechanism.builder("rig", gravity=(0, 0, 0))
+    builder.segment("x", joint="prismatic", axis="x", mass=1)
+    builder.segment("y", parent="x", joint="prismatic", axis="y", mass=1)
+    law = {"states": {"i": "(u - 2*i)/0.01"}, "effort": "0*i"}
+    builder.actuator("motor", "x", **law).constraint("holonomic", "y", name="rail")
+    found = cf.modes(builder.build(), forces={"x": "-8*x"})
+    assert found["angular_frequency"] == pytest.approx([2, 0])
+    assert found.report[2:] == (
+        "mode 2: decay by 200 1/s of motor.i",
+        "y cannot move: loops or constraints hold it",
+    )
 
 
 def test_a_file_has_the_equilibria(tmp_path: Path) -> None:

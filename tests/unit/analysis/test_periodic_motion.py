@@ -148,6 +148,16 @@ def test_an_unstable_cycle() -> None:
     assert multipliers(back)[1] * multipliers(one)[1] == pytest.approx(1, rel=1e-7)
 
 
+@pytest.mark.parametrize("settle", [60.0, 61.7, 200.0])
+def test_a_motion_may_settle_for_any_time(settle: float) -> None:
+    """The second period ends with the last of its times, however these are rounded."""
+    law = "-x - x^3 - 0.2*der(x) + 0.3*cos(w*t)"
+    found = cf.periodic_motion(slider(law), period="2*pi/w", q0=[2.0], settle=settle)
+    assert len(found) == 201
+    assert found["t"][0] == settle
+    assert found.facts["growth"] == pytest.approx(-0.1, rel=1e-9)
+
+
 # --- parametric oscillations --------------------------------------------------------------------
 
 
@@ -224,6 +234,26 @@ def test_a_heavy_top() -> None:
     assert found.facts["stable"] == -1
     first, last = found["q"][[0, -1]]
     assert abs(first @ last) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_disc_that_rolls_in_a_circle() -> None:
+    """It comes back to its place; the multipliers are exp of the poles of its steady motion."""
+    disc = cf.read(ROOT / "examples" / "rolling_disc.toml")
+    turns = cf.root_locus(disc, "w", (0, -2), count=3, qd={"phi": 6, "psi": "w"})
+    found = cf.periodic_motion(
+        disc,
+        period=np.pi,
+        q0=turns["q"][-1],
+        qd0=turns["qd"][-1],
+        shift={"psi": "-2*pi"},
+        relative=["phi"],
+        held=["psi"],
+    )
+    assert found.facts["period"] == pytest.approx(np.pi, rel=1e-9)
+    assert found.facts["names"][:3] == ["phase", "phi", "energy"]
+    wanted = np.exp(1j * np.pi * turns["pole_imag"][-1].max())
+    assert np.abs(multipliers(found) - wanted).min() < 1e-7
 
 
 # --- sections with a change, impacts -------------------------------------------------------------

@@ -236,6 +236,18 @@ def test_a_spring_comes_in_from_a_rough_start() -> None:
     assert any("left out" in line for line in free.report)
 
 
+def test_a_spring_that_lags_behind_leaves_the_path_on_one_branch() -> None:
+    """Newton steps from poses far behind led now to one branch, now to another."""
+    arm, t = cf.read("examples/six_axis_arm.toml"), np.linspace(0, 1, 21)
+    laws = {"position": ["0.5 + 0.1*cos(2*t)", "0.1*sin(2*t)", "0.6"], "rotation": [3, 0, 0]}
+    found = cf.inverse_kinematics(
+        arm, {"gripper": laws}, t, q0=[0, 0.5, -1.5, 0, 0.3, 0], method="dynamic"
+    )
+    assert found["reached"].all()
+    steps = (found["qd"][1:] + found["qd"][:-1]) / 2 * np.diff(t)[:, None]
+    assert np.abs(np.diff(found["q"], axis=0) - steps).max() < 0.01
+
+
 def test_texts_without_time_are_constant() -> None:
     arm, t = zoo.reference("puma560"), np.linspace(0, 1, 5)
     place = ["0.5", "0.1 + 0.01*t", "1/5"]

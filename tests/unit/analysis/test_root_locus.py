@@ -158,6 +158,19 @@ def test_a_rolling_disc_stands_from_its_limit_on() -> None:
     assert crossing(found)[1] == "divergence"
 
 
+def test_a_disc_is_followed_into_a_turn() -> None:
+    """Its lean goes along, from upright on; for small turns it is 3/2 w v / g."""
+    disc, spin = cf.read(EXAMPLES / "rolling_disc.toml"), {"phi": 6, "psi": "w"}
+    found = cf.root_locus(disc, "w", (0, -2), count=6, qd=spin)
+    lean = found["q"][:, 3]
+    assert lean[0] == 0
+    assert np.all(np.diff(lean) > 0)
+    assert lean[1] == pytest.approx(1.5 * 0.4 * 1.8 / G, rel=0.05)
+    last = cf.modes(disc, q={"theta": lean[-1]}, qd={"phi": 6, "psi": -2})
+    assert found["pole_imag"][-1].max() == pytest.approx(last["pole_imag"][-1], rel=1e-9)
+    assert not found.facts["crossings"]
+
+
 @pytest.mark.parametrize("count", [4, 7, 60])
 def test_a_fold_ends_the_path(count: int) -> None:
     """p = x^3 - 3 x ends at p = 2 with x = -1; there is another equilibrium at x = 2."""
@@ -169,6 +182,36 @@ def test_a_fold_ends_the_path(count: int) -> None:
     x = found["q"][:, 0]
     assert np.all(x < -1)
     assert x**3 - 3 * x == pytest.approx(found["parameter"], abs=1e-8)
+
+
+@pytest.mark.parametrize("damping", [0.1, 1e-3, 1e-6])
+def test_zieglers_paradox(damping: float) -> None:
+    """A force that follows the tip: 41/28 + c^2/2 with any damping, 7/2 - sqrt(2) without it.
+
+    The mass at the joint is twice that at the tip; all else is 1.
+    """
+    builder = cf.Mechanism.builder("column", gravity=(0, 0, 0))
+    builder.segment("a", axis="z", mass=2, com=[1, 0, 0])
+    builder.segment("b", parent="a", axis="z", position=[1, 0, 0], mass=1, com=[1, 0, 0])
+    column, limits = builder.build(), []
+    for c in (damping, 0):
+        laws = {"a": f"-a - {c!r}*der(a) - P*sin(b)", "b": f"-b - {c!r}*der(b)"}
+        limits.append(crossing(cf.root_locus(column, "P", (0.5, 4), count=8, forces=laws))[0])
+    assert limits == pytest.approx([41 / 28 + damping**2 / 2, 3.5 - np.sqrt(2)], rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("law", "kind"),
+    [("0.01*(2*g - 1)*der(m1) - 0.01*m1", "oscillation"), ("0.01*(2*g - 1)*m1", "divergence")],
+)
+def test_slow_poles_beside_fast_ones_are_seen(law: str, kind: str) -> None:
+    """A pole at -1e6 hides none at 0.01."""
+    rig = spring_chain(2).with_forces({"m0": "3*m0 - 3*m1 - 2e6*der(m0)", "m1": "6*m1 - 3*m0"})
+    found = cf.root_locus(rig, "g", (0, 1), count=4, forces={"m1": law})
+    value, how, frequency, direction = crossing(found)
+    assert value == pytest.approx(0.5, abs=1e-6)
+    assert (how, direction) == (kind, 1)
+    assert frequency == pytest.approx(np.sqrt(0.005) if kind == "oscillation" else 0, rel=1e-6)
 
 
 # --- refusals -----------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def test_a_walker_over_its_steps() -> None:
 
 
 def test_cvodes_agrees() -> None:
-    """The forward sensitivities of SUNDIALS for the same equations, written by hand for CasADi."""
+    """Forward and adjoint of SUNDIALS for the same equations, written by hand for CasADi."""
     ca: Any = import_module("casadi")
     q, v, t = ca.MX.sym("q"), ca.MX.sym("v"), ca.MX.sym("t")
     m, length, k = (ca.MX.sym(name) for name in "mlk")
@@ -168,19 +168,20 @@ def test_cvodes_agrees() -> None:
     solver = ca.integrator("swing", "cvodes", problem, 0, 2.0, given)
     x, p = ca.MX.sym("x", 2), ca.MX.sym("p", 3)
     last = solver(x0=x, p=p)["xf"]
-    slopes = ca.Function("slopes", [x, p], [ca.jacobian(last, ca.vertcat(x, p))])
-    other = np.array(slopes([0.4, 1.0], [1.5, 0.7, 0.4]))
-    found = cf.sensitivities(
-        mechanism_of(PENDULUM),
-        ["m", "l", "k"],
-        q0=[0.4],
-        qd0=[1.0],
-        t=2,
-        rtol=1e-12,
-        forces={"rod": "-k*der(rod)^3 + sin(3*t)*l"},
-    )
+    # One backward run gives the gradient, two forward ones all derivatives.
+    gradient = ca.jtimes(last[0] ** 2 + last[1], ca.vertcat(x, p), ca.MX(1), True)
+    slopes = ca.Function("slopes", [x, p], [ca.jacobian(last, ca.vertcat(x, p)), gradient])
+    other, backward = map(np.array, slopes([0.4, 1.0], [1.5, 0.7, 0.4]))
+    options: dict[str, Any] = {"q0": [0.4], "qd0": [1.0], "t": 2, "rtol": 1e-12}
+    options |= {"forces": {"rod": "-k*der(rod)^3 + sin(3*t)*l"}}
+    pendulum, names = mechanism_of(PENDULUM), ["m", "l", "k"]
+    found = cf.sensitivities(pendulum, names, **options)
     mine = np.concatenate([found["d(q)"][-1], found["d(qd)"][-1]])
     assert np.allclose(mine, other, atol=1e-7 * np.abs(other).max())
+    adjoint = cf.sensitivities(pendulum, names, objective="rod^2 + der(rod)", **options)
+    assert adjoint.facts["mode"] == "adjoint"
+    ours = list(adjoint.facts["gradient"].values())
+    assert np.allclose(ours, backward[:, 0], atol=1e-7 * np.abs(backward).max())
 
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
@@ -246,10 +247,127 @@ def test_a_short_push_is_not_missed() -> None:
     assert np.allclose(found["d(q)"][-1, 0, 0], (ends[0] - ends[1]) / 0.2, atol=1e-6)
 
 
+def test_growth_of_deviations_is_said() -> None:
+    """What is pushed away by 1 N/m goes as cosh(t), and all errors of the motion with it."""
+    for end, is_said in ((2, False), (20, True)):
+        for objective in (None, "x"):
+            found = cf.sensitivities(
+                mechanism_of(SLIDE), t=end, forces={"x": "x"}, objective=objective, rtol=1e-8
+            )
+            assert np.isclose(found.facts["growth"], np.cosh(end))
+            assert any("deviations grow" in line for line in found.report) is is_said
+
+
+@pytest.mark.slow
+def test_a_load_that_hangs_at_rest_moves_by_rounding() -> None:
+    found = cf.sensitivities(SCENARIOS / "crane_lift.toml", t=0.3)
+    assert 0 < np.abs(found["qd"]).max() < 1e-12
+    rate = np.sqrt(2000 * 9.81 * 12 / (2000 * 12**2 + 300))
+    swing = column(found, "d(q)", "q0.swing_r1")[-1]
+    assert np.isclose(np.abs(swing).max(), np.cos(0.3 * rate), atol=1e-8)
+
+
+# --- laws that jump -------------------------------------------------------------------------------
+
+SLIDE: dict[str, Any] = {
+    "name": "slide",
+    "gravity": [0, 0, 0],
+    "parameters": {"F": 2.0, "w": 0.3, "T": 0.4},
+    "segments": [
+        {"name": "x", "parent": "ground", "joint": "prismatic", "axis": "x", "mass": 1},
+    ],
+}
+RELAY = {"joint": "x", "name": "relay", "states": {}, "effort": "-F*sign(q - w)"}
+JUMPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "of a force": ({}, {"forces": {"x": "-F*sign(x - w)"}}),
+    "at an event": ({}, {"forces": {"x": "-F*sign(x - w)"}, "events": {"there": "2*x - 2*w"}}),
+    "of a drive": ({"actuators": [RELAY]}, {}),
+}
+
+
+def thrown(x: float = 0.1, v: float = 0.5, F: float = 2.0, w: float = 0.3) -> Any:
+    """Return place, rate and time beyond w after 0.7 s of a mass that is pushed towards w by F."""
+    rate = np.sqrt(v * v + 2 * F * (w - x))
+    beyond = 0.7 - (rate - v) / F
+    return np.array([w + rate * beyond - F * beyond**2 / 2, rate - F * beyond, beyond])
+
+
+@pytest.mark.parametrize("case", JUMPS)
+def test_laws_that_jump(case: str) -> None:
+    more, acting = JUMPS[case]
+    options: dict[str, Any] = {"t": 0.7, "q0": [0.1], "qd0": [0.5], "rtol": 1e-11, **acting}
+    beyond = {"integral": "step(x - w)"}
+    found = cf.sensitivities(
+        mechanism_of({**SLIDE, **more}), ["F", "w"], objective=beyond, mode="forward", **options
+    )
+    moves: dict[str, Callable[[float], Any]] = {
+        "q0.x": lambda e: thrown(x=0.1 + e),
+        "qd0.x": lambda e: thrown(v=0.5 + e),
+        "F": lambda e: thrown(F=2 + e),
+        "w": lambda e: thrown(w=0.3 + e),
+    }
+    for name, move in moves.items():
+        by_hand = difference(move, 1e-3)
+        slopes = [column(found, array, name)[-1, 0] for array in ("d(q)", "d(qd)")]
+        assert np.allclose([*slopes, found.facts["gradient"][name]], by_hand, atol=1e-6)
+    assert [event["name"] for event in found.facts["events"]] == ["there"] * ("events" in acting)
+    adjoint = cf.sensitivities(
+        mechanism_of({**SLIDE, **more}), ["F", "w"], objective=beyond, **options
+    )
+    assert np.isclose(adjoint.facts["objective"], thrown()[2], atol=1e-8)
+    slopes = [list(one.facts["gradient"].values()) for one in (found, adjoint)]
+    assert np.allclose(*slopes, atol=1e-9)
+
+
+def test_a_law_that_jumps_at_a_time() -> None:
+    """The mass goes on for T, and is then pushed back by F; a fixed time moves nothing."""
+    for time, by in (("T", -2 * 0.6), ("0.4", 0.0)):
+        found = cf.sensitivities(
+            mechanism_of(SLIDE), ["T"], t=1, qd0=[0.5], forces={"x": f"-F*step(t - {time})"}
+        )
+        assert np.isclose(column(found, "d(q)", "T")[-1, 0], -by, atol=1e-8)
+        assert np.isclose(column(found, "d(q)", "qd0.x")[-1, 0], 1, atol=1e-8)
+
+
+def test_what_differs_on_both_sides_of_the_start_is_left_out() -> None:
+    """It goes on with the rate 1, or is braked first: so it is at rest with dry friction, too."""
+    pushed = cf.sensitivities(
+        mechanism_of(SLIDE), ["F"], t=0.2, forces={"x": "-F*sign(x)"}, qd0=[1]
+    )
+    assert pushed.facts["by"] == ["qd0.x", "F"]
+    joint = {"name": "x", "type": "prismatic", "axis": "x", "friction": {"coulomb": 0.5}}
+    block = {
+        **SLIDE,
+        "segments": [{"name": "block", "parent": "ground", "mass": 1, "joint": joint}],
+    }
+    options: dict[str, Any] = {"t": 1, "forces": {"x": "F"}}
+    assert cf.sensitivities(mechanism_of(block), ["F"], **options).facts["by"] == ["q0.x", "F"]
+    with pytest.raises(cf.Error, match=r"qd0\.x moves the start over a jump"):
+        cf.sensitivities(mechanism_of(block), ["F"], ["qd0"], **options)
+
+
+def test_jumps_at_one_time_are_refused() -> None:
+    """One stays at its time, the other moves with the rate at the start."""
+    forces = {"x": "(1 + sign(t - 0.6))*(2 + sign(x - 0.3))"}
+    with pytest.raises(cf.Error, match=r"t = 0\.6 s: laws jump at the same time"):
+        cf.sensitivities(mechanism_of(SLIDE), t=1, qd0=[0.5], forces=forces)
+
+
+def test_an_objective_names_parameters_that_the_motion_does_not_have() -> None:
+    for mode in ("forward", "adjoint"):
+        found = cf.sensitivities(
+            mechanism_of(SLIDE), ["w", "F"], t=1, qd0=[0.5], objective="F*w^2 + x", mode=mode
+        )
+        assert np.isclose(found.facts["objective"], 0.68)
+        slopes = {"q0.x": 1.0, "qd0.x": 1.0, "w": 1.2, "F": 0.09}
+        assert found.facts["gradient"] == pytest.approx(slopes)
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 
 PENDULUM_OPTIONS: dict[str, Any] = {"q0": [0.4], "t": 1}
+WITH_BLANK = {**PENDULUM, "parameters": {"m": 1.5, "l": 0.7, "k": 0.4, "blank": {}}}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a function": ({"forces": lambda _t, q, _qd: -q}, "function of Python"),
     "samples": ({"hold": 0.01}, "sampled"),
@@ -257,7 +375,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no start value": ({"initial": ["q0.rodd"]}, "there is no start value"),
     "nothing": ({"initial": []}, "nothing to differentiate"),
     "an adjoint of nothing": ({"mode": "adjoint"}, "one number"),
-    "a jump of a law": ({"forces": {"rod": "sign(rod)"}}, "a law jumps at t = "),
+    "a start on a jump": (
+        {"initial": ["q0"], "q0": [0.0], "qd0": [1.0], "forces": {"rod": "-sign(rod)"}},
+        "q0.rod moves the start over a jump",
+    ),
+    "an objective without a value": ({"objective": "blank*rod"}, "blank has no value"),
     "a moving break": (
         {"parameters": ["k"], "forces": {"rod": [{"until": "k", "law": "1"}, {"law": "2"}]}},
         "k moves the time",
@@ -275,7 +397,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_refused_with_the_reason(name: str) -> None:
     given, message = REFUSED[name]
     with pytest.raises(cf.Error, match=message) as caught:
-        cf.sensitivities(mechanism_of(PENDULUM), **{**PENDULUM_OPTIONS, **given})
+        cf.sensitivities(mechanism_of(WITH_BLANK), **{**PENDULUM_OPTIONS, **given})
     assert caught.value.remedy
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from scipy.special import mathieu_a
 import chainform as cf
 from chainform.analysis import TaskInterrupted
 from chainform.analysis.periodic.lyapunov import kaplan_yorke
+from unit.analysis.oscillators import TOP, top
 
 G = 9.81
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @cache
@@ -170,6 +173,18 @@ def test_the_weight_that_buckles_a_column() -> None:
     assert facts["unstable_above"]
     assert np.all(np.diff(found["parameter"]) > 0)
     assert not np.any(np.diff(found["stable"]) > 0)
+
+
+def test_a_limit_of_a_steady_motion() -> None:
+    """A disc rolls upright where 3 v^2 > g r, and a top sleeps where (C n)^2 > 4 A m g l."""
+    disc = EXAMPLES / "rolling_disc.toml"
+    found = cf.stability_limit(disc, "r", (0.1, 0.2), of={"task": "modes", "qd": {"x": 0.7}})
+    assert found.facts["limit"] == pytest.approx(3 * 0.49 / G, abs=1e-6)
+    spin = {"task": "modes", "qd": [0, 0, 40.0]}
+    found = cf.stability_limit(top("cardan"), "m", (1, 4), of=spin, tolerance=1e-9)
+    roots = np.roots([0.09 * G * 0.3, 0.02 * G * 0.3, -((TOP["C"] * 40) ** 2) / 4])
+    assert found.facts["limit"] == pytest.approx(max(roots), abs=1e-9)
+    assert found["qd"][0] == pytest.approx([0, 0, 40])
 
 
 def test_a_limit_of_a_driven_pendulum() -> None:

@@ -75,6 +75,27 @@ def test_a_wrench_on_the_tool_holds_the_arm_without_drives() -> None:
     left = model.evaluate(q=q, qd=still, qdd=still, wrench=found["wrench"][0])
     assert np.abs(left["inverse_dynamics"]).max() < 1e-9
     assert found.facts["names"][0] == "gripper.fx"
+    reactions = found.run.reactions[0]
+    axes = np.array([[float(x) for x in segment.joint.axis] for segment in arm.segments])
+    assert np.abs(np.sum(reactions[:, 3:] * axes, axis=1)).max() < 1e-9, "no drive holds a joint"
+    lifted = found["wrench"][0, 2] + reactions[0, 2]
+    assert lifted == pytest.approx(9.81 * 14)
+
+
+def test_an_unknown_force_is_in_the_reactions() -> None:
+    held = cf.statics(pushed_bar(), [0.0])
+    # 3 kg at 2 m, held at 4 m by half of it.
+    assert held["forces"][0, 0] == pytest.approx(15)
+    assert np.allclose(held.run.reactions[0, 0], [0, 0, 15, 0, 0, 0])
+
+
+def pushed_bar() -> cf.Mechanism:
+    """Return a bar in a hinge whose end is held by a force that is to be found."""
+    builder = cf.Mechanism.builder("bar", gravity=(0, 0, -10)).unknowns("F")
+    builder.segment("bar", axis="y", mass=3, com=[2, 0, 0], inertia=[1, 1, 1]).frame(
+        "end", "bar", [4, 0, 0]
+    )
+    return builder.element(kind="force", force=[0, 0, "F"], at="end").build()
 
 
 def test_the_unknown_force_of_a_crane_is_the_slope_of_its_energy() -> None:

@@ -165,9 +165,27 @@ def test_inverse_then_direct_gives_the_motion_back() -> None:
     again = found.simulate()
     np.testing.assert_allclose(again.q, found["q"], atol=1e-8)
     np.testing.assert_allclose(found.run.reactions, again.reactions, atol=1e-5)
+    with pytest.raises(cf.Error, match="no forces along a motion"):
+        cf.kinematics(linkage, {"crank": "t"}, t, start=START).simulate()
     crane = cf.read(ROOT / "examples" / "portal_crane.toml")
     rack = cf.inverse_dynamics(crane, {"s": "4 + 0.3*sin(t)"}, np.linspace(0, 1, 401))
     np.testing.assert_allclose(rack.simulate().q, rack["q"], atol=1e-4)
+
+
+@pytest.mark.parametrize("left_out", [(), ("springs",)])
+def test_what_is_left_out_stays_so_in_all_that_follows(left_out: tuple[str, ...]) -> None:
+    """The direct problem, reactions and energies have the springs if the drives have them."""
+    ends = {"segment": "lower", "point": [1, 0, 0]}, {"segment": "ground", "point": [0, 1, 0]}
+    builder = cf.Mechanism.builder("arm").segment("upper", axis="z", mass=1)
+    builder.segment("lower", parent="upper", axis="z", position=[1, 0, 0], mass=2, com=[0.5, 0, 0])
+    arm = builder.spring(ends=list(ends), stiffness=20, rest="0.3").build()
+    motion = {"upper": "0.3*sin(2*t)", "lower": "0.5*cos(t)"}
+    found = cf.inverse_dynamics(arm, motion, np.linspace(0, 1, 101), without=left_out)
+    np.testing.assert_allclose(found.run.reactions[:, 0, 5], found["tau"][:, 0], atol=1e-9)
+    np.testing.assert_allclose(found["work"], found["energy"] - found["energy"][0], atol=1e-5)
+    np.testing.assert_allclose(found.simulate().q, found["q"], atol=1e-4)
+    pose = cf.statics(arm, [0.3, 0.4], without=left_out)
+    assert pose.run.reactions[0, 0, 5] == pytest.approx(pose["tau"][0, 0], abs=1e-9)
 
 
 def test_further_outputs_along_the_motion() -> None:
@@ -358,6 +376,13 @@ EVERY_TASK: dict[str, dict[str, Any]] = {
     "statics": {"q": {"crank": 0.4}},
     "equilibria": {"starts": 20},
     "equilibrium_path": {"parameter": "g", "span": [9.8, 9.9], "q0": [-1.33, 0.93, -1.8]},
+    "modes": {},
+    "frequency_response": {
+        "inputs": ["crank"],
+        "outputs": ["rocker"],
+        "frequencies": [0.5, 1, 2],
+    },
+    "root_locus": {"parameter": "g", "span": [9.8, 9.9], "count": 3},
     "periodic_motion": {
         "period": "2*pi/3",
         "motion": {"crank": "3*t"},
@@ -394,7 +419,10 @@ def test_every_task_has_arrays_table_plot_report_and_a_place_in_the_store(
 ) -> None:
     file = "six_axis_arm" if task in ("workspace", "inverse_kinematics") else "four_bar"
     mechanism = cf.read(ROOT / "examples" / f"{file}.toml")
-    found = cf.analyse({"task": task, "mechanism": mechanism, **EVERY_TASK[task]})
+    options = dict(EVERY_TASK[task])
+    if task in ("modes", "frequency_response", "root_locus"):
+        options["q"] = cf.equilibria(mechanism, starts=20)["q"][0].tolist()
+    found = cf.analyse({"task": task, "mechanism": mechanism, **options})
     assert found.task == task
     assert found["q"].shape == (len(found), mechanism.nq)
     lines = found.table().splitlines()

@@ -261,6 +261,14 @@ def test_answers_that_end_too_soon_leave_no_file(new: Callable[..., Any]) -> Non
     assert not Path("bar.toml").exists()
 
 
+def test_a_folder_that_is_not_there_is_refused_before_the_first_question(
+    call: Callable[..., Any],
+) -> None:
+    result = call("new", "none/bar.toml", stdin=b"")
+    assert (result.code, result.out) == (2, "")
+    assert "none: FILE: there is no such folder" in result.err
+
+
 def test_a_terminal_asks_again_gives_help_and_goes_back(new: Callable[..., Any]) -> None:
     lines = FOUR_BAR.split("\n")
     lines[1:2] = ["0 -9.81", "?", "1 2 3", "back", "back", "bar", "0 -9.81 0"]

@@ -130,12 +130,24 @@ def test_sympy_may_be_missing(
     assert "SymPy is not installed" in result.err
 
 
-@pytest.mark.parametrize("other", ["--expand", "--latex"])
+def test_mathml(call: Callable[..., Any], refused: Callable[[Any], str], arm: Path) -> None:
+    gravity = derive(arm, ["gravity"])["gravity"]
+    options = ("--expand", "--mathml", "--symbol", r"waist=\alpha_1", "--trig", "short")
+    given: Any = {"expanded": True, "symbols": {"waist": r"\alpha_1"}, "trig": "short"}
+    assert call("show", arm, "hG", *options).out == gravity.mathml(**given) + "\n"
+    document = call("show", arm, "hG[2]", "--mathml", "--steps", "--json").document
+    assert document["form"] == "mathml"
+    assert all(row["formula"].startswith("<math ") for row in document["steps"])
+    assert "without --latex" in refused(call("show", arm, "H", "--mathml", "--latex"))
+    assert "goes with --latex" in refused(call("show", arm, "H", "--mathml", "--width", "60"))
+
+
+@pytest.mark.parametrize("other", ["--expand", "--latex", "--mathml"])
 def test_sympy_stands_alone(
     call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, other: str
 ) -> None:
     message = refused(call("show", arm, "H", "--sympy", other))
-    assert "--sympy goes without --expand and --latex" in message
+    assert "--sympy goes without --expand, --latex and --mathml" in message
 
 
 def test_list(call: Callable[..., Any], arm: Path, model: Model) -> None:

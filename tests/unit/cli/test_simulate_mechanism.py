@@ -25,8 +25,10 @@ def test_a_mechanism_moves_from_a_state(call: Callable[..., Any]) -> None:
     run = cf.simulate(BAR, q0={"crank": np.pi / 4}, qd0={"crank": 1}, t=(0.2, 0.7))
     assert (result.code, result.err) == (0, "")
     assert f"{run.q[-1, 0]:.9g}" in result.out
+    plain = call("simulate", BAR, "--q0=0.4,-1,-2", "--every", "1/2", "--json")
     listed = ["--q0", "[0.4, -1, -2]"]
     document = call("simulate", BAR, *listed, "--every", "0.5", "--json").document
+    assert plain.document["series"] == document["series"]
     Draft202012Validator(json.loads(schema_text("simulate"))).validate(document)
     assert document["series"]["t"] == [0, 0.5, 1]
     run = cf.simulate(BAR, q0=[0.4, -1, -2], t_eval=[0, 0.5, 1])
@@ -122,6 +124,7 @@ def test_the_table_has_the_columns_that_are_named(call: Callable[..., Any]) -> N
         (["--q0", "crank=zz"], "--q0, crank: 'zz' is not a parameter"),
         (["--q0", "[1, 2]"], "--q0: q0 has the shape (2,)"),
         (["--q0", "[1, 2"], "--q0: this is not JSON"),
+        (["--q0", "1,2,zz"], "--q0: 'zz' is not a parameter"),
         (["--q0", "crank=1", "--motion", "crank=6*t"], "--q0: crank begins at 0"),
         (["--motion", "crank=rocker"], "--motion, crank: 'rocker' is a coordinate"),
         (["--motion", "[1]"], "--motion: expected a table"),

@@ -25,6 +25,8 @@ def test_options_are_written_as_tables_or_as_names_with_values(call: Callable[..
     statics = call("statics", BAR, "--q", "crank=pi/4", "--driven", "crank,rocker", "--json")
     held = cf.statics(BAR, {"crank": np.pi / 4}, ["crank", "rocker"])
     np.testing.assert_allclose(statics.document["arrays"]["tau"], held["tau"])
+    alone = call("statics", ROOT / "examples" / "portal_crane.toml", "--q", "4", "--json")
+    assert alone.document["arrays"]["q"] == [[4]]
     law = call("statics", BAR, "--q", "crank=1", "--forces", "rocker=max(1,2)", "--json")
     pushed = cf.statics(BAR, {"crank": 1}, forces={"rocker": "2"})
     np.testing.assert_allclose(law.document["arrays"]["tau"], pushed["tau"])
@@ -128,6 +130,14 @@ def test_modes_of_a_file_of_equilibria(call: Callable[..., Any], tmp_path: Path)
     wrong = call("modes", BAR, "--state", rest, "--animate", page, "--force", "--mode", "x")
     assert wrong.code == 2
     assert "--mode" in wrong.err
+    beyond = call("modes", BAR, "--state", rest, "--animate", page, "--force", "--mode", "9")
+    assert (beyond.code, "--mode" in beyond.err) == (2, True)
+    inputs = ("--inputs", "crank", "--outputs", "rocker", "--frequencies", "0.5,3", "--json")
+    several = call("frequency-response", BAR, "--state", rest, *inputs)
+    assert (several.code, "--row: there are 4 equilibria" in several.err) == (2, True)
+    third = call("frequency-response", BAR, "--state", rest, "--row", "3", *inputs)
+    own = cf.frequency_response(BAR, ["crank"], ["rocker"], [0.5, 3], state=rest, row=3)
+    assert np.ravel(third.document["arrays"]["real"]) == pytest.approx(own["real"].ravel())
     none = call("modes", BAR, "--q", "crank=0.4")
     assert none.code == 2
     assert "no equilibrium" in none.err

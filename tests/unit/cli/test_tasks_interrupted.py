@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -59,6 +60,7 @@ TASKS = {
     "inverse-dynamics": (BAR, *MOTION, "--driven", '["crank"]'),
     "inverse-kinematics": (ARM, *PATH),
     "equilibria": (BAR, "--starts", "100000"),
+    "statics": (BAR, "--q", json.dumps({"crank": [k % 10 / 10 for k in range(20_000)]})),
     "equilibrium-path": (
         *("column.toml", "--parameter", "m", "--span", "[0.5, 3]"),
         *("--step", "0.00001", "--points", "100000"),

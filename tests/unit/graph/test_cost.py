@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
+import runpy
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+import chainform as cf
 from chainform.emitters import EMITTERS
 from chainform.graph import Builder, Cost, Graph, cost, cost_of, cost_once
 from strategies import Program, examples, graph_of, graphs, programs
@@ -227,3 +232,17 @@ def test_what_depends_on_parameters_alone_is_counted_apart() -> None:
     graph = builder.finish()
     assert cost(graph) == Cost(multiplications=1, sin=1)
     assert cost_once(graph) == Cost(multiplications=2, additions=1)
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_operations_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compares every model with Pinocchio, and every result of a peer with the polynomials."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    root = Path(__file__).parents[3]
+    benchmark = runpy.run_path(str(root / "benchmarks" / "operations.py"))
+    case, data = benchmark["CASES"]["arm"], root / "tests" / "data" / "reference"
+    arm = benchmark["count"](cf.read(data / f"{case.file}.json"), case.outputs, "none")
+    assert arm.short == "101/74"
+    assert re.match(r"\d+/\d+ in ", benchmark["peer_count"](arm.model.graph, "casadi", 60))
+    branched = cf.read(data / "rackovic_4_1.json")
+    assert benchmark["count"](branched, ["coriolis_matrix", "forward_dynamics"], "none").cost.calls

@@ -162,6 +162,7 @@ WRONG: dict[str, tuple[str, str]] = {
     'joint = "elbow"\nstates = { "a b" = "u" }\neffort = "u"': ("a b", "cannot stand in a law"),
     'joint = "elbow"\nstates = { i = "u - j" }\neffort = "i"': ("states", "not known here"),
     'joint = "elbow"\nstates = { i = "u" }': ("effort", "give the law"),
+    'joint = "elbow"\nstates = ["i"]\neffort = "i"': ("states", "name = value"),
     'joint = "elbow"\neffort = "u +"': ("effort", ""),
     'joint = "elbow"\neffort = "u"\nA = [[1]]': ("effort", ""),
     'joint = "elbow"\nsignal = "i"\nstates = { i = "u" }\neffort = "i"': ("signal", "state"),

@@ -10,6 +10,7 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.mechanism import GROUND, Mechanism, MechanismBuilder, poses_of
+from chainform.readers import read
 
 
 def humanoid() -> MechanismBuilder:
@@ -184,6 +185,13 @@ def test_wrong_parts(root: Any, tips: Any, element: str, message: str) -> None:
     assert message in caught.value.message
     assert caught.value.element == element
     assert caught.value.remedy
+
+
+def test_elements_have_no_parts() -> None:
+    mechanism = read("examples/stanford_elements.toml")
+    for root, tips in ((None, ["L"]), ("P", None)):
+        with pytest.raises(ReadError, match="cut out of segments"):
+            mechanism.subtree(root, tips)
 
 
 def test_a_moving_base_carries_no_root() -> None:

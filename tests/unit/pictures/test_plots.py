@@ -286,6 +286,12 @@ def test_the_heading_is_what_the_scenario_is_called() -> None:
     assert "<title>mine</title>" in pictures.animate(run, title="mine").text
 
 
+def test_an_unknown_option_of_a_figure_is_refused() -> None:
+    options: Any = {"heigth": 2.0}
+    with pytest.raises(RunError, match="unknown field 'heigth'"):
+        plot(swinging(pendulum()), **options)
+
+
 def test_names_are_text_and_nothing_else(tmp_path: Path) -> None:
     names = ["$x_1$ & <b>", "_hidden", "a" * 60]
     builder = cf.Mechanism.builder("</svg><script>alert(1)</script>")
@@ -343,6 +349,20 @@ def test_the_same_bytes_each_time(ending: str, tmp_path: Path) -> None:
         with Image.open(files[0]) as image:
             image.verify()
             assert image.size[0] == 1200
+
+
+def test_each_curve_over_its_own_places() -> None:
+    """A root locus: imaginary parts over real ones."""
+    builder = cf.Mechanism.builder("rig", gravity=(0, 0, 0))
+    rig = builder.segment("x", joint="prismatic", axis="x", mass=1).build()
+    found = cf.root_locus(rig, "d", (0, 3), count=7, forces={"x": "-4*x - d*der(x)"})
+    (axes,) = found.plot(["pole_imag"], over="pole_real").axes[:1]
+    lines = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) == 7]
+    for k, line in enumerate(lines):
+        assert line == pytest.approx(np.c_[found["pole_real"][:, k], found["pole_imag"][:, k]])
+    assert len(lines) == 2
+    with pytest.raises(cf.Error, match="nothing to plot"):
+        found.plot(["growth"], over="pole_real")
 
 
 def test_a_single_state_is_a_dot() -> None:

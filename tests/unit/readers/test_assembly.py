@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chainform.mechanism.exact import exact_axis, is_rotation
 from chainform.mechanism.records import IDENTITY, ZERO_VECTOR, Axis
-from chainform.readers.assembly import assembled_rotation, normal_part, quarter_turn, zero_frame
+from chainform.readers.zero_pose import assembled_rotation, normal_part, quarter_turn, zero_frame
 from chainform.spatial import apply, cross, dot, scale
 
 NUMBERS = st.integers(-9, 9).map(Fraction)

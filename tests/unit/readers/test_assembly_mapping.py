@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.mechanism.exact import exact_axis
 from chainform.mechanism.records import IDENTITY, ZERO_VECTOR, Axis
 from chainform.readers import read_text
-from chainform.readers.assembly import assembled_rotation, normal_part
+from chainform.readers.zero_pose import assembled_rotation, normal_part
 from chainform.spatial import apply, cross, dot
 
 Array = NDArray[np.float64]

@@ -164,3 +164,11 @@ def test_stages_are_a_table_with_what_came_of_each() -> None:
     assert page.count("<tr>") == len(reduced.stages) + 1
     for text in ("multiplications", "fate", "taken", "left: "):
         assert text in page
+
+
+def test_events_are_a_table() -> None:
+    builder = cf.Mechanism.builder("ball", gravity=(0, 0, -10))
+    builder.segment("z", joint="prismatic", axis="z", mass=1)
+    run = cf.simulate(builder.build(), q0=[1], t=0.5, stops={"z": {"lower": 0.5}})
+    assert repr(run.events).startswith("<")
+    assert "loss" in bundle_of(run.events)["text/html"]

@@ -14,10 +14,11 @@ import chainform as cf
 from chainform.cli import main
 from chainform.emitters import formula_latex, tex_text
 from chainform.errors import Error
-from chainform.graph import builder_of
+from chainform.graph import GROUPS, builder_of
 from chainform.reports import ModelReport
-from chainform.reports.formulas import MOST_DEFINITIONS
-from chainform.reports.model_report import equation_of_motion
+from chainform.reports.blocks import EquationList, Paragraph
+from chainform.reports.quantity_blocks import INPUTS, MOST_DEFINITIONS, equation_of_motion
+from chainform.reports.tex import block_tex
 from chainform.verification import verify
 
 SECTIONS = (
@@ -71,6 +72,7 @@ def test_a_mechanism_that_cannot_move(tmp_path: Path) -> None:
         assert "bracket" in report.save(tmp_path / name).read_text()
 
 
+@pytest.mark.slow
 def test_a_wrong_model_fails() -> None:
     model = cf.derive("examples/slider_crank.toml", ["H"])
     builder = builder_of(model.graph)
@@ -100,13 +102,16 @@ def test_text_is_escaped() -> None:
     assert re.search(r"(?<!\\)[%&#$]", tex_text(NASTY)) is None
 
 
+@pytest.mark.slow
 def test_long_formulas_are_bounded() -> None:
     model = cf.derive("examples/biped.toml", ["C"])
     made = cf.report(model, verified=False)
     words = f"These are {MOST_DEFINITIONS} of"
     assert any(words in getattr(block, "text", "") for block in made.blocks)
+    assert "$C_{1,1,2}$, " in made.tex()
 
 
+@pytest.mark.slow
 def test_numbers_are_rounded() -> None:
     model = cf.derive("examples/biped.toml", ["H"])
     exact, short = (cf.report(model, verified=False, digits=n).tex() for n in (None, 5))
@@ -147,7 +152,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ("file", "options", "there", "absent"),
     [
         ("slider_crank", {}, [r"- J^{T} \, \sigma", r"J \, \dot{q} = 0"], ["B", "+ P", "- Q"]),
-        ("slider_crank", {"closure": "basic"}, [r"+ B \, \sigma", "B = -J^T"], ["J^{T}"]),
+        ("slider_crank", {"closure": "basic"}, [r"+ B \, \sigma", "basic joints"], ["- J^{T}"]),
         ("six_axis_arm", {"wrenches": ["gripper"]}, [r"- J^{T}_{F} \, w"], ["sigma", "+ P"]),
         (
             "manipulator_forces",
@@ -155,14 +160,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             [r"\tau = H \, \ddot{q} + c + h^{G}", "- Q"],
             ["sigma", "wrench"],
         ),
+        ("stanford_elements", {}, [r"\tau = H \, \ddot{q} + c + h^{G} - Q"], ["P"]),
+        ("rolling_disc", {}, ["c + h^{G},", "forces of the constraints"], ["P", "Q"]),
+        ("pick_arm.urdf", {}, ["h^{G} + P,"], ["Q"]),
+        ("stewart", {}, [r"c = C_{m} \, \dot{q}"], ["Christoffel"]),
+        ("pick_arm.urdf", {"without": ["friction"]}, ["h^{G},"], ["P", "Q"]),
     ],
 )
 def test_the_equation_of_motion_has_what_the_mechanism_has(
     file: str, options: dict[str, Any], there: list[str], absent: list[str]
 ) -> None:
-    model = cf.derive(f"examples/{file}.toml", ["tau"], **options)
+    name = file if "." in file else f"{file}.toml"
+    model = cf.derive(f"examples/{name}", ["tau"], **options)
     equations, text = equation_of_motion(model)
-    words = f"{', '.join(map(formula_latex, equations))}, {text}"
+    words = f"{', '.join(map(formula_latex, equations))}, {block_tex(Paragraph(text), '')}"
     assert [text for text in there if text not in words] == []
     assert [text for text in absent if text in words] == []
 
@@ -181,3 +192,45 @@ def test_symbols_are_those_of_formulas(tmp_path: Path) -> None:
     assert r"\ddot{q}_{1}" not in text
     page = cf.report(model, verified=False).save(tmp_path / "report.html").read_text()
     assert '<mi mathvariant="normal">b</mi>' in page
+
+
+def test_entries_that_turn_out_as_zero_are_left_out() -> None:
+    made = cf.report("examples/rolling_disc.toml", outputs=["H", "hG", "P"], verified=False)
+    titles = [getattr(block, "text", "") for block in made.blocks]
+    written = made.blocks[: titles.index("Formulas as they are computed, by level")]
+    lines = [e for block in written if isinstance(block, EquationList) for e in block.equations]
+    shown = [formula_latex(line) for line in lines]
+    assert r"h^{G}_{4} = -5.886 \, \sin \theta" in shown
+    assert [line for line in shown if line.endswith("= 0")] == []
+    assert titles[titles.index("passive") + 1] == "All entries are zero."
+
+
+def test_the_inputs_of_formulas_are_named() -> None:
+    assert INPUTS.keys() == GROUPS.keys()
+    made = cf.report("examples/driven_arm.toml", outputs=["xd"], verified=False).tex()
+    assert "Level 0 are the inputs: states of actuators $x$, signals $u$." in made
+
+
+def test_expressions_have_no_meaning_in_mechanics() -> None:
+    """Their Y is no regressor."""
+    made = cf.report("examples/polynomials.expr", verified=False)
+    text = made.tex()
+    assert made.title == "Expressions: polynomials"
+    for words in ("Equations of motion", "regressor", "efforts for", "SI units", "u_{i}"):
+        assert words not in text
+
+
+def test_tables_have_symbols_and_units_as_papers_do() -> None:
+    made = cf.report("examples/stanford_elements.toml", outputs=["H", "C", "tau"], verified=False)
+    text = made.tex()
+    for words in (
+        r"$T$ = $\dot{q}^{T}$ $H$ $\dot{q}$ / 2",
+        r"$C_{ikl}$ = (d$H_{ik}$/d$q_{l}$ + d$H_{il}$/d$q_{k}$ \ensuremath{-} d$H_{kl}$/d$q_{i}$)",
+        r"kg m\ensuremath{^2}/($u_{i}$ $u_{k}$ $u_{l}$)",
+        r"J1z & 5 & kg m\ensuremath{^2} &",
+        r"inertia = ((0, 0, 0), (0, 0, 0), (0, 0, J1z))",
+        r"at = \{on = L\}",
+        r"$J^{T}_{F}$ wrench",
+    ):
+        assert words in text
+    assert "<mi>u</mi>" in made.html

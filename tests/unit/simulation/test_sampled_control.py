@@ -20,7 +20,7 @@ INERTIA, WEIGHT = 0.35, 9.81 * 0.5
 
 
 def pendulum() -> cf.Mechanism:
-    builder = cf.Mechanism.builder("pendulum")
+    builder = cf.Mechanism.builder("pendulum").parameter("blank")
     joint = {"name": "q1", "type": "revolute", "axis": "y"}
     builder.segment("rod", joint=joint, mass=1, com=[0, 0, "-0.5"], inertia=[0, "0.1", 0])
     return builder.build()
@@ -167,6 +167,13 @@ def test_samples_of_one_controller_are_those_of_hold(stops: Any) -> None:
         assert np.allclose(getattr(held, name), getattr(sampled, name), atol=1e-9), name
 
 
+def test_a_resolution_finer_than_numbers_changes_nothing() -> None:
+    control = {**PID, "sample": 0.05}
+    fine = {**control, "output_resolution": 1e-320}
+    runs = [cf.simulate(pendulum(), t=0.2, controllers={"q1": c}) for c in (control, fine)]
+    assert np.array_equal(runs[0].q, runs[1].q)
+
+
 def test_loops_take_sampled_controllers() -> None:
     linkage = cf.read("examples/four_bar.toml")
     control = {"crank": {"type": "pd", "kp": 10, "kd": 1, "sample": 0.01, "delay": 0.01}}
@@ -210,6 +217,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "not a number": ({"sample": "x"}, ""),
     "text": ({"sample": 0.1, "resolution": "fine"}, ""),
     "too many": ({"sample": 1e-9}, "too many samples"),
+    "a delay of too many": ({"sample": 1e-3, "delay": 1e12}, "too many samples"),
+    "no value": ({"sample": 0.1, "feedforward": "blank"}, "blank has no value"),
     "unknown": ({"sample": 0.1, "quantum": 1}, "quantum"),
 }
 

@@ -13,7 +13,7 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import Impact, motion, simulate, simulate_batch
-from chainform.simulation.equations.contact.tables import stops_of
+from chainform.simulation.equations.contact.contact_tables import stops_of
 from unit.simulation.small_machines import BALL, BALLS, PENDULUM, machine
 
 G = 9.81

@@ -16,7 +16,7 @@ from chainform.graph import Graph
 from chainform.readers import native_text, read_text
 from chainform.verification.deviation import deviation_of
 from chainform.verification.motion.motion_variants import shaken_mechanism
-from chainform.verification.samples import sample_of
+from chainform.verification.state_samples import sample_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 OUTPUTS = ["mass_matrix", "gravity", "inverse_dynamics", "kinetic_energy"]

@@ -18,7 +18,7 @@ from chainform.simulation import Impact, Problem, Run, Solver, run_batch, simula
 from chainform.simulation.solvers import SOLVERS
 from chainform.verification import Check, check_motion, motion
 from chainform.verification.motion.motion_comparison import LAWS
-from chainform.verification.motion.motion_laws import CLOSURE, ENERGY, LENGTH, RATES
+from chainform.verification.motion.motion_identities import CLOSURE, ENERGY, LENGTH, RATES
 
 SCENARIOS = Path(__file__).parents[3] / "examples" / "scenarios"
 NAMES = sorted(path.stem for path in SCENARIOS.glob("*.toml"))

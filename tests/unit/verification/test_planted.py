@@ -84,6 +84,17 @@ def test_a_wrong_law_of_mechanics_fails(model: cf.Model) -> None:
         assert law in {check.law for check in found.failed}, str(found)
 
 
+def test_the_law_of_rates_holds_for_elements_and_fails_where_they_are_wrong() -> None:
+    arm = cf.derive("examples/stanford_elements.toml", ["coriolis_matrix"])
+    law = "dH/dt - 2 Cm is skew"
+    for model, holds in (
+        (arm, True),
+        (arm.with_graph(with_swap(arm.graph, "coriolis_matrix")), False),
+    ):
+        found = cf.verify(model, only="laws", states=1)
+        assert {check.law: check.holds for check in found.checks}[law] is holds
+
+
 def test_a_stale_program_fails(model: cf.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     stale = model.with_graph(with_sign(model.graph, "gravity")).compile()
     monkeypatch.setattr(cf.Model, "compile", lambda _: stale)

@@ -8,7 +8,7 @@ on with the other contacts from exactly there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -293,7 +293,7 @@ class Continuation:
             self.endings.append(f"path {branch} ends where {name} opens or closes")
             self._add(point, branch, CONTACT)
             return None
-        after = replace(after, tangent=after.tangent * np.sign(rises))
+        after = self.path.point(point.state, closed, after.tangent * np.sign(rises))
         turns = after.slope * point.slope < 0
         self._add(after, branch, FOLD if turns else CONTACT)
         return after

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium.static_equations import StaticEquations, StaticStates
-from chainform.analysis.linear.implicit_equations import ROUNDING
+from chainform.analysis.linear.state_accelerations import ROUNDING
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -31,8 +31,8 @@ from chainform.analysis.equilibrium.equilibrium_solver import (
 )
 from chainform.analysis.equilibrium.static_equations import BatchOutput, StaticStates
 from chainform.analysis.equilibrium.static_problem import StaticProblem
-from chainform.analysis.linear.implicit_equations import even_factors
 from chainform.analysis.linear.linearisation import linearise
+from chainform.analysis.linear.state_accelerations import even_factors
 from chainform.errors import RunError
 from chainform.formulations import with_derivatives
 from chainform.simulation import whole_states

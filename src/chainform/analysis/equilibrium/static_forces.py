@@ -7,12 +7,13 @@ J, s     rows of loops and constraints, and their multipliers
 
     C X + J^T s = W
 
-It is solved as for motions (forces.py): determined, of least norm, or in the least squares.
+It is solved as for motions (unknown_forces.py): determined, of least norm, or in the least squares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, cast
 
@@ -22,8 +23,9 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.linear_variables import WRENCH
 from chainform.analysis.motions.constraint_values import ClosureRows, RowValues
 from chainform.analysis.motions.drives import driven_rates
-from chainform.analysis.motions.forces import UnknownForces, solved
 from chainform.analysis.motions.motion import with_values
+from chainform.analysis.motions.unknown_forces import UnknownForces, solved
+from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted, finite_array
@@ -51,6 +53,7 @@ def statics(  # noqa: PLR0913, a front door
     values: Mapping[str, Any] | None = None,
     without: Sequence[str] = (),
     time: float = 0.0,
+    progress: Progress | None = None,
 ) -> Result:
     """Return the forces that hold a mechanism at rest.
 
@@ -65,26 +68,34 @@ def statics(  # noqa: PLR0913, a front door
     Arrays have a row for each pose: q, tau, forces, wrench, sigma (forces of loops), multipliers,
     residual (what no force accounts for), rank. `facts` has the kind: exact, least norm or least
     squares. `result.run` has reactions in the joints and all other quantities.
+    `progress` is called with the number of poses of a table that are closed, and of all; Ctrl-C
+    raises TaskInterrupted, with these.
     """
+    watch = Watch(progress)
     source = with_values(mechanism, values or {})
     given = argument("forces", {} if forces is None else forces)
     if given.table().value:
         with given.translate_errors():
             source = source.with_forces(given.value)
     t = argument("time", time).number()
-    poses = _poses(source, q, t)
+    poses = _poses(source, q, t, watch)
     frames = names_in("wrenches", wrenches)
     found_by_name = driven is None and bool(source.unknowns or frames)
     chosen = [] if found_by_name else driven_rates(source, driven)
-    return _result(source, poses, chosen, frames, _Balance(source, frames, without, t))
+    left = names_in("without", without)
+    balance = _Balance(source, frames, left, t)
+    # Where a law of the mechanism has no value there is none, and `solved` refuses that.
+    with np.errstate(all="ignore"):
+        found = _result(source, poses, chosen, left, balance)
+    return watch.finished(replace(found, report=(*found.report, *watch.lines)))
 
 
-def _poses(mechanism: Mechanism, q: Any, t: float) -> Array:
+def _poses(mechanism: Mechanism, q: Any, t: float, watch: Watch) -> Array:
     """Return the poses (m, nq); loops are closed for a table, and must be for arrays."""
     if q is None or isinstance(q, Mapping):
         table = cast("Mapping[str, Any]", q or {})
         if any(np.ndim(value) for value in table.values()):
-            return _sequence(mechanism, table, t)
+            return _sequence(mechanism, table, t, watch)
         return assemble(mechanism, q, list(table), t=t)[None]
     array = finite_array("q", q)
     if array.ndim not in (1, 2) or array.shape[-1] != mechanism.nq:
@@ -98,8 +109,11 @@ def _poses(mechanism: Mechanism, q: Any, t: float) -> Array:
     return poses
 
 
-def _sequence(mechanism: Mechanism, table: Mapping[str, Any], t: float) -> Array:
-    """Return the poses of lists of coordinates by name, each closed from the one before."""
+def _sequence(mechanism: Mechanism, table: Mapping[str, Any], t: float, watch: Watch) -> Array:
+    """Return the poses of lists of coordinates by name, each closed from the one before.
+
+    Where Ctrl-C ends it, there are the poses up to then.
+    """
     columns = {name: finite_array(f"q, {name}", value) for name, value in table.items()}
     try:
         (count,) = np.broadcast_shapes(*(column.shape for column in columns.values()))
@@ -110,12 +124,18 @@ def _sequence(mechanism: Mechanism, table: Mapping[str, Any], t: float) -> Array
         ) from None
     _check_count(count)
     poses, pose = np.zeros((count, mechanism.nq)), mechanism.neutral()
-    for k in range(count):
-        chosen = {name: float(np.broadcast_to(x, count)[k]) for name, x in columns.items()}
-        for name, value in chosen.items():
-            pose[mechanism.coordinate_index(name)] = value
-        poses[k] = pose = assemble(mechanism, pose, list(chosen), t=t)
-    return poses
+    with watch.counting(count):
+        for k in range(count):
+            chosen = {name: float(np.broadcast_to(x, count)[k]) for name, x in columns.items()}
+            for name, value in chosen.items():
+                pose[mechanism.coordinate_index(name)] = value
+            try:
+                poses[k] = pose = assemble(mechanism, pose, list(chosen), t=t)
+            except RunError as problem:
+                message = f"pose {k + 1}: {problem.message}"
+                raise RunError(message, element="q", remedy=problem.remedy) from problem
+            watch.tell(k + 1)
+    return poses[: watch.done]
 
 
 def _check_count(count: int) -> None:
@@ -128,7 +148,7 @@ class _Balance:
     """The parts of the equations at rest: W, the columns of forces and of wrenches, the rows."""
 
     def __init__(
-        self, mechanism: Mechanism, frames: tuple[str, ...], without: Sequence[str], t: float
+        self, mechanism: Mechanism, frames: tuple[str, ...], without: tuple[str, ...], t: float
     ) -> None:
         self.mechanism, self.frames, self.t = mechanism, frames, t
         self.unknowns = mechanism.unknowns
@@ -163,7 +183,7 @@ def _result(
     mechanism: Mechanism,
     q: Array,
     chosen: Sequence[int],
-    frames: tuple[str, ...],
+    without: tuple[str, ...],
     balance: _Balance,
 ) -> Result:
     rows, nv, still = balance.rows, mechanism.nv, np.zeros((len(q), mechanism.nv))
@@ -175,7 +195,7 @@ def _result(
     names = (
         *(mechanism.rates[k] for k in chosen),
         *balance.unknowns,
-        *(f"{frame}.{c}" for frame in frames for c in WRENCH),
+        *(f"{frame}.{c}" for frame in balance.frames for c in WRENCH),
     )
     found = solved(names, None, np.concatenate([drives, columns], axis=2), W, rows.names, at.J)
     tau = still.copy()
@@ -194,6 +214,8 @@ def _result(
     }
     arrays = {name: array for name, array in arrays.items() if array.size}
     facts = {"kind": found.kind, "names": list(names), "rows": list(rows.names)}
+    left = {"wrenches": list(balance.frames), "without": list(without)}
+    facts |= {name: entries for name, entries in left.items() if entries}
     report = [_report(found, nv), found.report]
     if "t" in balance.groups:
         report.append(f"laws of time are taken at t = {balance.t:g} s, as if they stood still then")

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium.static_equations import StaticEquations, static_equations
+from chainform.analysis.results.displacement import has_quaternion
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.given import argument, listed, near, real_array
 from chainform.mechanism import (
-    GROUND,
     Mechanism,
     Parameter,
     automatic_parameters,
@@ -189,7 +189,7 @@ def _held(mechanism: Mechanism, held: Any, q0: Any) -> dict[int, float]:
     entries = given.table().items() if given.is_table else [(n, None) for n in given.texts(remedy)]
     for name, value in entries:
         rate = mechanism.rate_index(name)
-        if _has_quaternion(mechanism, rate):
+        if has_quaternion(mechanism, rate):
             raise given.error(f"{name} belongs to a joint with a quaternion", "write euler angles")
         if rate in values:
             raise given.error(f"{name} is given twice", "give each coordinate once")
@@ -204,11 +204,6 @@ def _held(mechanism: Mechanism, held: Any, q0: Any) -> dict[int, float]:
 
 def _is_one(q0: Any) -> bool:
     return isinstance(q0, Mapping) or real_array("q0", q0).ndim == 1
-
-
-def _has_quaternion(mechanism: Mechanism, rate: int) -> bool:
-    segment = mechanism.rate_records[rate].segment
-    return segment != GROUND and mechanism.segments[segment].joint.kind.has_quaternion
 
 
 # --- the parameter ----------------------------------------------------------------------------

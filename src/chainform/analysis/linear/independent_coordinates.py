@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import even_factors, refuse_singular
+from chainform.analysis.linear.state_accelerations import even_factors, refuse_singular
 from chainform.errors import RunError
 from chainform.formulations import basic_rates
 from chainform.given import argument, counted
@@ -41,7 +41,7 @@ class IndependentCoordinates:
     """Places of independent coordinates and rates in qd, and how all others follow them.
 
     `T_q` (nv, freedoms) and `T_v` (nv, free rates) give displacements and rates of all coordinates;
-    `notes` tell of equations that follow from others.
+    `notes` tell of equations that follow from others, and of coordinates that cannot move.
     """
 
     names: tuple[str, ...]
@@ -51,6 +51,13 @@ class IndependentCoordinates:
     T_v: Array
     J: Array
     notes: tuple[str, ...] = ()
+
+    @property
+    def in_order(self) -> list[str]:
+        """The names, those with independent rates first: given so, they are chosen again."""
+        return sorted(
+            self.names, key=lambda n: self.places[self.names.index(n)] not in self.rate_places
+        )
 
     def following(self, right: Array) -> Array:
         """Return changes of the rates, zero for independent ones, with which J dqd is `right`."""
@@ -91,6 +98,8 @@ def independent_coordinates(
     rate_places = [places[k] for k in _rates(columns, rank - bound, places, wanted or [])]
     names = tuple(mechanism.rates[k] for k in places)
     T_v = _tangent(even, rate_places)
+    if places:
+        notes = (*notes, *_held(mechanism, T_q))
     return IndependentCoordinates(names, tuple(places), tuple(rate_places), T_q, T_v, J, notes)
 
 
@@ -169,6 +178,12 @@ def _tangent(J: Array, places: Sequence[int]) -> Array:
 
 
 # --- what is refused --------------------------------------------------------------------------
+
+
+def _held(mechanism: Mechanism, T_q: Array) -> list[str]:
+    """Return a note on each coordinate that loops and constraints hold."""
+    still = np.flatnonzero(np.all(np.abs(T_q) < PIVOT, axis=1)).tolist()
+    return [f"{mechanism.rates[k]} cannot move: loops or constraints hold it" for k in still]
 
 
 def _impossible(mechanism: Mechanism, J: Array, rank: int, wanted: Sequence[int]) -> RunError:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import ImplicitEquations, no_value
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import Changes, displacement_names, rate_names
+from chainform.analysis.linear.state_accelerations import no_value
 from chainform.errors import DeriveError, RunError
 from chainform.given import argument, near
 from chainform.graph import Block, chosen_entries, parts_of

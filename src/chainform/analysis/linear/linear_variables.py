@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
+from chainform.analysis.results.displacement import has_quaternion
 from chainform.errors import RunError
 from chainform.given import argument, finite_array, listed
-from chainform.mechanism import GROUND, Mechanism, with_unit_quaternions
+from chainform.mechanism import Mechanism, with_unit_quaternions
 from chainform.model import entry_names, place_of
 from chainform.simulation import assemble, consistent_rates, initial_rest, initial_state
 
@@ -51,6 +52,21 @@ class StateOptions(TypedDict, total=False):
     t: float
 
 
+class LinearOptions(StateOptions, total=False):
+    """What small motions are about: the parts of a state, and what acts.
+
+    `values` are those of parameters; `forces`, `signals` and `controllers` are as in `simulate`.
+    """
+
+    values: Mapping[str, Any] | None
+    forces: Mapping[str, Any] | None
+    signals: Mapping[str, Any] | None
+    controllers: Mapping[str, Any] | None
+
+
+ACTING = ("values", "forces", "signals", "controllers")
+
+
 def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> dict[str, Array]:
     """Return all inputs of the equations but qdd and multipliers, by group; x without q and qd."""
     _check_names(state)
@@ -69,13 +85,13 @@ def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> d
 
 
 def _check_names(state: Mapping[str, Any]) -> None:
-    """Refuse an argument that there is not, as Python does."""
-    known = tuple(StateOptions.__annotations__)
+    """Refuse a part that no state has, as Python refuses an argument."""
+    known = tuple(LinearOptions.__annotations__)
     for name in state:
         if name not in known:
             close = get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
-            raise TypeError(f"linearise takes no argument {name!r}{hint}")
+            raise TypeError(f"a state has no {name!r}{hint}")
 
 
 @contextmanager
@@ -243,18 +259,11 @@ def _named(
 
 def displacement_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of displacements along the rates."""
-    turned = _of_quaternions(mechanism)
-    return tuple(f"displacement({n})" if turned[k] else n for k, n in enumerate(mechanism.rates))
+    rates = enumerate(mechanism.rates)
+    return tuple(f"displacement({n})" if has_quaternion(mechanism, k) else n for k, n in rates)
 
 
 def rate_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of rates as laws write them."""
-    turned = _of_quaternions(mechanism)
-    return tuple(n if turned[k] else f"der({n})" for k, n in enumerate(mechanism.rates))
-
-
-def _of_quaternions(mechanism: Mechanism) -> list[bool]:
-    """Return, by rate, whether it is one of a joint with a quaternion."""
-    places = [record.segment for record in mechanism.rate_records]
-    segments = mechanism.segments
-    return [k != GROUND and segments[k].joint.kind.has_quaternion for k in places]
+    rates = enumerate(mechanism.rates)
+    return tuple(n if has_quaternion(mechanism, k) else f"der({n})" for k, n in rates)

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.acting_laws import ActingLaws, acting_laws
 from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
-from chainform.analysis.linear.linear_variables import StateOptions, operating_point
+from chainform.analysis.linear.linear_variables import (
+    ACTING,
+    LinearOptions,
+    StateOptions,
+    operating_point,
+)
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.display import Displayed
 from chainform.errors import RunError
@@ -100,7 +105,31 @@ def _short(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def linearise(  # noqa: PLR0913, a front door
+@dataclass(frozen=True)
+class ActingValues:
+    """What acts on a mechanism, as it was given: laws, controllers, parameters, frames."""
+
+    values: Any = None
+    forces: Any = None
+    signals: Any = None
+    controllers: Any = None
+    wrenches: Any = ()
+
+    @staticmethod
+    def of(options: LinearOptions, wrenches: Sequence[str] = ()) -> ActingValues:
+        """Return what acts of the options of a task."""
+        acting: dict[str, Any] = {name: options.get(name) for name in ACTING}
+        return ActingValues(**acting, wrenches=wrenches)
+
+    def equations(self, mechanism: Mechanism | str | PathLike[str]) -> ImplicitEquations:
+        """Return the equations of a mechanism with it."""
+        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+        moving = parameters_of(source, self.values).mechanism
+        laws = acting_laws(moving, self.forces, self.signals, self.controllers)
+        return equations_of(moving, names_in("wrenches", self.wrenches), laws)
+
+
+def linearise(
     mechanism: Mechanism | str | PathLike[str],
     state: Mapping[str, Any] | None = None,
     *,
@@ -108,11 +137,7 @@ def linearise(  # noqa: PLR0913, a front door
     inputs: Sequence[str] | None = None,
     independent: Sequence[str] | None = None,
     wrenches: Sequence[str] = (),
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Linearisation:
     """Return the linear equations of small motions about a state.
 
@@ -131,15 +156,12 @@ def linearise(  # noqa: PLR0913, a front door
     The state must fit loops and constraints. It need not be an equilibrium: then the equations are
     those of small deviations from the motion through it, at this instant.
     """
-    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    moving = parameters_of(source, values).mechanism
-    laws = acting_laws(moving, forces, signals, controllers)
-    equations = equations_of(moving, names_in("wrenches", wrenches), laws)
-    point = operating_point(equations, whole_state(state, parts))
+    equations = ActingValues.of(options, wrenches).equations(mechanism)
+    point = operating_point(equations, whole_state(state, options))
     motion = SmallMotion(equations, point, inputs, independent)
     wanted, n = motion.outputs(outputs), len(motion.states)
     return Linearisation(
-        moving,
+        equations.mechanism,
         motion.rates[:, :n],
         motion.rates[:, n:],
         wanted.rows[:, :n],
@@ -168,8 +190,9 @@ def equations_of(
     return EQUATIONS.get(key, lambda: implicit_equations(mechanism, frames, laws))
 
 
-def whole_state(state: object, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a state that is given as a table, by its parts, or both."""
+def whole_state(state: object, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state that is given as a table, by its parts among options, or both."""
+    parts = {name: part for name, part in options.items() if name not in ACTING}
     given = argument("state", {} if state is None else state)
     table = given.table(StateOptions.__annotations__, 'write {"q": [...], "qd": [...]}').value
     for name in table.keys() & parts.keys():

@@ -24,11 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import (
-    ImplicitEquations,
-    no_value,
-    settle_accelerations,
-)
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.independent_coordinates import independent_coordinates
 from chainform.analysis.linear.linear_outputs import LinearOutputs, LinearRows
 from chainform.analysis.linear.linear_variables import (
@@ -37,14 +33,17 @@ from chainform.analysis.linear.linear_variables import (
     displacement_names,
     rate_names,
 )
+from chainform.analysis.linear.state_accelerations import no_value, settle_accelerations
 from chainform.formulations import coordinate_of
 from chainform.mechanism import JointKind, float_of, known_values
 from chainform.simulation import rest_names, whole_states
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-13
+ROUNDED = 4 * 2.0**-53
+"""The relative error of a sum of products."""
 AT_REST = 1e-9
-"""Drifts below this, and below the rounding of their terms, are zero."""
+"""An acceleration is zero where it belongs to so small a deviation from rest, rad or m."""
 
 
 class SmallMotion:
@@ -125,6 +124,25 @@ class SmallMotion:
             ]
         )
 
+    @cached_property
+    def bounds(self) -> Array:
+        """How far rounding may take the accelerations and the rates of x among the rates."""
+        errors = dict.fromkeys(("balance", "rows", "x"), np.zeros(()))
+        for group in ("q", "qd", "x"):
+            change = np.abs(self.changes[group])
+            for part, found in self.equations.bounds(self.point, group).items():
+                if part in errors:
+                    own = found + ROUNDED * np.abs(self.d[part, group])
+                    errors[part] = errors[part] + own @ change
+        # The solution for accelerations satisfies equations whose M is rounded.
+        inertial = np.abs(self.accelerations.M) @ np.abs(self.changes["qdd"])
+        errors["balance"] = errors["balance"] + ROUNDED * inertial
+        accelerations = self.accelerations.bounds(errors["balance"], errors["rows"])
+        found = np.zeros_like(self.rates)
+        count, chosen = len(self.independent.places), list(self.independent.rate_places)
+        found[count:] = np.concatenate([accelerations[chosen], errors["x"]])
+        return found
+
     def _turning(self) -> Array:
         """Return the matrix with xi' = dqd - (matrix) xi: axes of quaternion joints turn."""
         mechanism, qd = self.mechanism, self.point["qd"]
@@ -182,7 +200,11 @@ class SmallMotion:
             (np.abs(self.d["x", g]) @ np.abs(self.point[g]) for g in ("x", "u", "qd", "sigma")),
             np.zeros(()),
         )
-        return AT_REST + ROUNDING * (force / weakest + float(np.max(flow, initial=0.0)))
+        count = len(self.independent.places)
+        slope = float(np.max(np.abs(self.rates[count:, :count]), initial=0.0)) or 1.0
+        return AT_REST * min(slope, 1.0) + ROUNDING * (
+            force / weakest + float(np.max(flow, initial=0.0))
+        )
 
     @property
     def _reactions(self) -> Array:
@@ -252,11 +274,13 @@ class SmallMotion:
         words = {f"qd{k + 1}": name for k, name in enumerate(rate_names(mechanism))}
         words |= {f"q{k + 1}": name for k, name in enumerate(mechanism.coordinates)}
         words |= {f"u{k + 1}": name for k, name in enumerate(mechanism.signals)}
+        states = (*rest_names(mechanism), *self.equations.control_states)
+        words |= {f"x{k + 1}": name for k, name in enumerate(states)}
         what = f"{function} of {', '.join(words.get(name, name) for name in inputs)}"
         if function == "sign":
             return (
-                f"{what} jumps here: its derivative was taken as 0, so that the jump, such as that "
-                "of Coulomb friction at rest, is not in A"
+                f"{what} changes here: A has the mean of both sides of min and max, step(0) = 1, "
+                "and no jump, such as that of Coulomb friction at rest"
             )
         return f"{what} has a kink here: its derivative was taken as 0, the mean of both sides"
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motions.constraint_values import ClosureRows
-from chainform.analysis.motions.forces import solved
+from chainform.analysis.motions.unknown_forces import solved
 from chainform.display import Displayed
 from chainform.errors import RunError
 from chainform.formulations import basic_rates

@@ -244,11 +244,6 @@ def _refuse_infinite(mechanism: Mechanism, t: Array, total: Array) -> None:
     )
 
 
-def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
-    """Return q, qd and qdd as functions of time and parameters; laws are a table by coordinates."""
-    return law_graph(mechanism, _of_all(mechanism, laws))
-
-
 def _of_all(mechanism: Mechanism, laws: object) -> dict[str, object]:
     """Return the laws of all coordinates, in their order."""
     if mechanism.nq != mechanism.nv:

@@ -36,7 +36,7 @@ from chainform.analysis.results.result import Result
 from chainform.formulations import check_frame, is_bound
 from chainform.given import Given, argument, counted
 from chainform.mechanism import Mechanism
-from chainform.simulation import Run
+from chainform.simulation import About, Run
 
 Array = NDArray[np.float64]
 RANK = 1e-9
@@ -94,13 +94,11 @@ def kinematics(
     return watch.finished(Result("kinematics", moving, "t", arrays, report, units=units))
 
 
-def run_of(mechanism: Mechanism, motion: PrescribedMotion, tau: Array | None = None) -> Run:
-    """Return a prescribed motion as a run, for quantities along it."""
-    efforts = np.zeros_like(motion.qd) if tau is None else tau
-    known = {"qdd": motion.qdd}
-    return Run(
-        mechanism, motion.t, motion.q, motion.qd, efforts, method="prescribed", computed=known
-    )
+def run_of(mechanism: Mechanism, motion: PrescribedMotion, without: tuple[str, ...] = ()) -> Run:
+    """Return a prescribed motion as a run, for quantities along it that no effort changes."""
+    states = (mechanism, motion.t, motion.q, motion.qd, np.zeros_like(motion.qd))
+    about = About(without=without)
+    return Run(*states, method="prescribed", about=about, computed={"qdd": motion.qdd})
 
 
 def with_points(

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motions.drives import driven_rates, drives
-from chainform.analysis.motions.forces import ALGORITHMS, UnknownForces, unknown_forces
 from chainform.analysis.motions.known_states import one_row
 from chainform.analysis.motions.motion import (
     MotionOptions,
@@ -29,6 +28,7 @@ from chainform.analysis.motions.motion import (
 )
 from chainform.analysis.motions.motion_kinematics import run_of
 from chainform.analysis.motions.supplementary import PrescribedMotion, refuse_infinite
+from chainform.analysis.motions.unknown_forces import ALGORITHMS, UnknownForces, unknown_forces
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import DeriveError, RunError
@@ -95,7 +95,7 @@ def inverse_dynamics(
     else:
         chosen = _chosen(mechanism, driven, motion)
         with np.errstate(over="ignore", invalid="ignore"):  # What is not finite is refused.
-            result = _driven(mechanism, found, chosen, without)
+            result = _driven(mechanism, found, chosen, names_in("without", without))
     refuse_infinite(found.t, result.arrays)
     further = {name: result.run.output(name) for name in outputs}
     return watch.finished(replace(result, arrays={**result.arrays, **further}))
@@ -115,13 +115,13 @@ def _driven(
     mechanism: Mechanism,
     motion: PrescribedMotion,
     driven: Sequence[str] | None,
-    without: Sequence[str],
+    without: tuple[str, ...],
 ) -> Result:
     needed = drives(mechanism, motion.q, motion.qd, motion.qdd, driven, t=motion.t, without=without)
     arrays = {"t": motion.t, "tau": needed.tau, **_states(motion)}
     arrays["power"] = needed.tau * motion.qd
     arrays["work"] = integral(motion.t, arrays["power"].sum(axis=1))
-    arrays |= _energy(mechanism, motion, needed.tau)
+    arrays |= _energy(mechanism, motion, without)
     arrays |= {"sigma": needed.sigma, "multipliers": needed.multipliers}
     arrays["residual"] = needed.residual
     places = {name: mechanism.rate_index(name) for name in needed.driven}
@@ -129,9 +129,8 @@ def _driven(
     loads = {
         name: _load(needed.tau[:, k], power[:, k], motion.t, qd[:, k]) for name, k in places.items()
     }
-    return _result(
-        mechanism, motion, arrays, (needed.report,), {"kind": needed.kind, "loads": loads}
-    )
+    facts = {"kind": needed.kind, "loads": loads, **({"without": list(without)} if without else {})}
+    return _result(mechanism, motion, arrays, (needed.report,), facts)
 
 
 def _unknown(mechanism: Mechanism, motion: PrescribedMotion, algorithm: str) -> Result:
@@ -145,7 +144,7 @@ def _unknown(mechanism: Mechanism, motion: PrescribedMotion, algorithm: str) -> 
     arrays |= {f"power({name})": values for name, values in power.items()}
     if power:
         arrays["work"] = integral(motion.t, sum(power.values(), np.zeros(len(motion.t))))
-    arrays |= {**_energy(mechanism, motion, None), "residual": found.residual}
+    arrays |= {**_energy(mechanism, motion), "residual": found.residual}
     arrays |= {"rank": found.rank.astype(np.float64), "row_rank": found.row_rank.astype(np.float64)}
     facts = {
         "kind": found.kind,
@@ -199,10 +198,12 @@ def _result(
     return Result("inverse_dynamics", mechanism, "t", shown, text, facts, units)
 
 
-def _energy(mechanism: Mechanism, motion: PrescribedMotion, tau: Array | None) -> dict[str, Array]:
+def _energy(
+    mechanism: Mechanism, motion: PrescribedMotion, without: tuple[str, ...] = ()
+) -> dict[str, Array]:
     """Return the energy where it can be derived: not for moving bases."""
     with suppress(DeriveError, RunError):
-        run = run_of(mechanism, motion, tau)
+        run = run_of(mechanism, motion, without)
         return {"energy": run.kinetic_energy + run.potential_energy}
     return {}
 

@@ -111,7 +111,8 @@ def refuse_infinite(t: Array, arrays: Mapping[str, Array]) -> None:
             raise RunError(
                 f"{name} has no finite value at t = {t[np.argmax(wrong)]:.6g} s",
                 element="motion",
-                remedy="the motion, or a value, is too large for numbers: give it in SI units",
+                remedy="correct the motion: it is too large for numbers, or laws of the mechanism "
+                "have no value there",
             )
 
 
@@ -164,7 +165,11 @@ def _poses(
             if k == 0:
                 pose = initial_state(mechanism, start, None)[: mechanism.nq]
                 pose[list(places.values())] = [x[0] for x in basic.values()]
-                q[0] = assemble(mechanism, pose, fixed, t=float(moment))
+                try:
+                    q[0] = assemble(mechanism, pose, fixed, t=float(moment))
+                except RunError as problem:
+                    values = {rate: x[0] for rate, x in basic.items()}
+                    raise _open(mechanism, float(moment), values, problem.message) from problem
             else:
                 step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
                 gaps.t = float(moment)
@@ -176,14 +181,16 @@ def _poses(
     return q[: watch.done] if watch.came else q
 
 
-def _open(mechanism: Mechanism, t: float, basic: Mapping[int, float]) -> RunError:
+def _open(mechanism: Mechanism, t: float, basic: Mapping[int, float], why: str = "") -> RunError:
     """Return the error of loops that do not close."""
     values = ", ".join(f"{mechanism.rates[rate]} = {x:.6g}" for rate, x in basic.items())
+    more = f": {why}" if why else ""
     return RunError(
-        f"the loops cannot be closed at t = {t:.6g} s with {values}",
+        f"the loops cannot be closed at t = {t:.6g} s with {values}{more}",
         file=mechanism.file,
-        element="basic",
-        remedy="the motion leaves the range of the linkage there",
+        element="motion",
+        remedy="give a motion within the range of the linkage, of no more coordinates than it has "
+        "freedoms; start decides in which of several ways it closes",
     )
 
 
@@ -265,13 +272,13 @@ def _check(mechanism: Mechanism, J: Array, names: list[str], t: Array) -> None:
         raise RunError(
             f"the basic coordinates leave {counted(len(names) - best, 'freedom')} open",
             file=mechanism.file,
-            element="basic",
+            element="motion",
             remedy=f"choose as many more among {', '.join(names)}",
         )
     raise RunError(
         f"singular position at t = {t[int(np.argmin(ranks))]:.6g} s: the basic coordinates do not "
         "determine the rates there",
         file=mechanism.file,
-        element="basic",
+        element="motion",
         remedy="choose other basic coordinates",
     )

@@ -16,6 +16,9 @@ made block triangular by orthogonal vectors, those of N first,
 
 so that poles that are zero are so exactly, also where they are multiple, and A_1 has the others. A
 zero pole that is multiple and defective would otherwise be found at the root of rounding.
+
+Rounding, and a state that is not quite steady, move each pole by what its condition makes of it.
+Within that error a pole is zero, and its real part is.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.independent_coordinates import pivots
 from chainform.analysis.linear.small_motion import SmallMotion
-from chainform.mechanism import float_of, known_values
+from chainform.analysis.oscillations.steady_motion import SteadyMotion
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -37,54 +40,60 @@ FREE, OSCILLATION, DECAY, GROWTH = 0, 1, 2, 3
 KINDS = ("free motion", "oscillation", "decay", "growth")
 """Names of kinds by their numbers."""
 
-ROUNDING = 1e-13
-"""What rounding leaves of stiffness that is zero, against the terms that it is the sum of."""
+ROUNDING = 1e-14
+"""What rounding leaves of a sum that is zero, against its terms."""
+SYMMETRIC = 1e-11
+"""By how much stiffness may differ from its transpose, against its terms."""
 LEAST = 1e-14
 """Entries of shapes below this are zero."""
 TINY = 1e-100
 """Sums of rows and columns below this are not balanced."""
 NONE = 1e-13
-"""Shares of a matrix below this are zero, and so are poles below this share of the largest."""
+"""Shares of a matrix below this are zero."""
+AROUND = 10.0
+"""A state that is not quite steady changes A by about so many times what is left over."""
 SLIGHT = 1e-15
-"""Damping below this share of the largest frequency is none, and so is a share of an entry of A."""
-REAL = 1e-13
-"""Real parts of pairs below this share of the largest pole are zero."""
+"""Damping below this share of the largest frequency is none."""
 
 
 @dataclass(frozen=True)
 class EigenMode:
-    """A pole (1/s), its vector, as long as z, and its kind; a pair of poles has that above 0."""
+    """A pole (1/s), its vector, as long as z, and its kind; a pair of poles has that above 0.
+
+    `error` is by how much rounding may move the pole.
+    """
 
     pole: complex
     vector: Complex
     kind: int
+    error: float
 
 
 @dataclass(frozen=True)
 class EigenModes:
     """The modes of a small motion, free motions first, then by the size of their poles.
 
-    `poles` are all, as many as z has entries; `is_symmetric` tells how they were found.
+    `poles` are all, as many as z has entries, with their `errors`.
     """
 
     modes: tuple[EigenMode, ...]
     poles: Complex
-    is_symmetric: bool
+    errors: Array
 
 
-def eigenmodes(motion: SmallMotion) -> EigenModes:
-    """Return the modes of a small motion whose A is constant."""
-    stiffness = _stiffness(motion)
-    modes = _general(motion) if stiffness is None else _symmetric(motion, *stiffness)
+def eigenmodes(motion: SteadyMotion) -> EigenModes:
+    """Return the modes of a small motion; what varies has no part in others than its own."""
+    stiffness = None if motion.varying else _stiffness(motion.small, motion.residual)
+    modes = _general(motion) if stiffness is None else _symmetric(motion.small, *stiffness)
     found = sorted(modes.modes, key=lambda mode: (mode.kind > 0, abs(mode.pole)))
-    return EigenModes(tuple(found), modes.poles, modes.is_symmetric)
+    return EigenModes(tuple(found), modes.poles, modes.errors)
 
 
 # --- symmetric problems -----------------------------------------------------------------------
 
 
-def _stiffness(motion: SmallMotion) -> tuple[Array, Array] | None:
-    """Return K and the sizes of its terms; None where the problem is not symmetric.
+def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array] | None:
+    """Return K and how far it may be off; None where the problem is not symmetric.
 
     With prescribed accelerations it may be, but the independent rates are not free then.
     """
@@ -96,130 +105,137 @@ def _stiffness(motion: SmallMotion) -> tuple[Array, Array] | None:
     K, D, slip = -F[:, :count], -F[:, count : 2 * count], motion.rates[:count, :count]
     if np.any(slip):
         return None
-    terms = _terms(motion)
     sizes = np.sqrt(np.diag(M))
     rate = np.sqrt(np.max(np.abs(K) / np.outer(sizes, sizes), initial=0.0))
     if np.any(np.abs(D) > SLIGHT * rate * np.outer(sizes, sizes)):
         return None
-    noise = np.max(terms / np.outer(sizes, sizes), initial=0.0) * np.outer(sizes, sizes)
-    if np.any(np.abs(K - K.T) > 100 * ROUNDING * noise):
+    terms, bounds = _terms(motion)
+    largest = np.max(terms / np.outer(sizes, sizes), initial=0.0) * np.outer(sizes, sizes)
+    if np.any(np.abs(K - K.T) > SYMMETRIC * largest):
         return None
-    return (K + K.T) / 2, terms
+    return (K + K.T) / 2, bounds + residual * np.outer(sizes, sizes)
 
 
-def _terms(motion: SmallMotion) -> Array:
-    """Return the sizes of the terms that the stiffness is the sum of."""
+def _terms(motion: SmallMotion) -> tuple[Array, Array]:
+    """Return the sizes of the terms that the stiffness is the sum of, and its bounds of errors."""
     chosen, d = motion.independent, motion.d
+    T_q, T_v = np.abs(chosen.T_q), np.abs(chosen.T_v.T)
     start = np.abs(chosen.following(-d["rows", "q"] @ chosen.T_q))
     by_rows = np.abs(motion.accelerations.M) @ start
-    slopes = np.abs(d["balance", "q"]) @ np.abs(chosen.T_q)
-    return np.abs(chosen.T_v.T) @ (slopes + by_rows)
+    terms = T_v @ (np.abs(d["balance", "q"]) @ T_q + by_rows)
+    slopes = motion.equations.bounds(motion.point, "q")["balance"]
+    return terms, ROUNDING * terms + T_v @ slopes @ T_q
 
 
-def _symmetric(motion: SmallMotion, K: Array, terms: Array) -> EigenModes:
+def _symmetric(motion: SmallMotion, K: Array, bounds: Array) -> EigenModes:
     M = motion.balance[0]
     L = np.linalg.cholesky(M)
     inverse = np.linalg.inv(L)
     squares, V = np.linalg.eigh(inverse @ K @ inverse.T)
-    shapes = inverse.T @ V
+    shapes = np.asarray(inverse.T @ V, np.float64)
     # The quotient of Rayleigh is better than the eigenvalue where these are of other sizes.
     squares = np.sum(shapes * (K @ shapes), axis=0) / np.sum(shapes * (M @ shapes), axis=0)
-    noise = ROUNDING * len(K) * np.sum(np.abs(shapes) * (terms @ np.abs(shapes)), axis=0)
+    noise = np.sum(np.abs(shapes) * (bounds @ np.abs(shapes)), axis=0)
     is_free = np.abs(squares) <= noise
-    free = simple_columns(np.asarray(shapes[:, is_free], np.float64))
-    modes = [_mode(0.0, free[:, k], FREE) for k in range(free.shape[1])]
-    poles = [0.0 + 0.0j] * (2 * free.shape[1])
-    for square, shape in zip(squares[~is_free], shapes.T[~is_free], strict=True):
-        root = complex(np.sqrt(abs(square)))
-        if square > 0:
-            modes.append(_mode(1j * root, shape, OSCILLATION))
-            poles += [1j * root, -1j * root]
+    free = simple_columns(shapes[:, is_free])
+    slow = float(np.sqrt(np.max(noise[is_free], initial=0.0)))
+    modes = [_mode(0.0, free[:, k], FREE, slow) for k in range(free.shape[1])]
+    for k in np.flatnonzero(~is_free):
+        root, error = complex(np.sqrt(abs(squares[k]))), float(noise[k] / abs(squares[k]) ** 0.5)
+        if squares[k] > 0:
+            modes.append(_mode(1j * root, shapes[:, k], OSCILLATION, error))
         else:
-            modes += [_mode(root, shape, GROWTH), _mode(-root, shape, DECAY)]
-            poles += [root, -root]
-    return EigenModes(tuple(modes), np.array(poles, np.complex128), is_symmetric=True)
+            modes.append(_mode(root, shapes[:, k], GROWTH, error))
+            modes.append(_mode(-root, shapes[:, k], DECAY, error))
+    pairs = [(m, -m.pole) for m in modes if m.kind in (FREE, OSCILLATION)]
+    poles = [*(m.pole for m in modes), *(pole for _, pole in pairs)]
+    errors = [*(m.error for m in modes), *(m.error for m, _ in pairs)]
+    return EigenModes(tuple(modes), np.array(poles, np.complex128), np.array(errors))
 
 
-def _mode(pole: complex, shape: Array, kind: int) -> EigenMode:
+def _mode(pole: complex, shape: Array, kind: int, error: float) -> EigenMode:
     """Return a mode of displacements."""
     vector = np.concatenate([shape + 0j, pole * shape])
-    return EigenMode(complex(pole), np.asarray(vector, np.complex128), kind)
+    return EigenMode(complex(pole), np.asarray(vector, np.complex128), kind, error)
 
 
 # --- all other problems -----------------------------------------------------------------------
 
 
-def state_matrix(motion: SmallMotion) -> Array:
-    """Return A; what rounding left of entries that are zero is zero.
-
-    Balancing would make it as large as all else where poles are zero. An entry is judged by the
-    largest of its row or column, once each displacement and each rate has the mass 1 and the
-    fastest change the rate 1, and a stiffness by the weights and efforts that cancel in it. States
-    of actuators and controllers have units of their own, and stay.
-    """
-    n, chosen = len(motion.states), motion.independent
-    count, last = len(chosen.places), len(chosen.places) + len(chosen.rate_places)
-    A = motion.rates[:, :n].copy()
-    masses = [np.sum(T * (motion.accelerations.M @ T), axis=0) for T in (chosen.T_q, chosen.T_v)]
-    sizes = np.concatenate([np.sqrt(np.where(mass > 0, mass, 1.0)) for mass in masses])
-    even = np.abs(A[:last, :last] * sizes[:, None] / sizes)
-    effort = _weight(motion) * max(np.max(mass, initial=0.0) for mass in masses)
-    effort += np.max(np.abs(motion.left["drives"]), initial=0.0)
-    even[count:, :count] -= SLIGHT * effort / np.outer(sizes[count:], sizes[:count])
-    np.maximum(even, 0.0, out=even)
-    fastest = np.max(even[count:, count:], initial=0.0)
-    rate = max(np.sqrt(np.max(even[count:, :count], initial=0.0)), fastest)
-    if rate > 0:
-        times = np.repeat([1.0, rate], [count, last - count])
-        even = even * times / times[:, None] / rate
-    rows, columns = (np.max(even, axis=axis, initial=0.0) for axis in (1, 0))
-    A[:last, :last][even <= SLIGHT * np.maximum(rows[:, None], columns)] = 0.0
-    return A
-
-
-def _weight(motion: SmallMotion) -> float:
-    """Return the acceleration of gravity, m/s^2."""
-    known = known_values(motion.mechanism)
-    return float(np.linalg.norm([float_of(part, known) for part in motion.mechanism.gravity]))
-
-
-def _general(motion: SmallMotion) -> EigenModes:
-    A = state_matrix(motion)
+def _general(motion: SteadyMotion) -> EigenModes:
+    small, square = motion.small, np.ix_(motion.constant, motion.constant)
+    # Balancing would make what is left over as large as all else where poles are zero.
+    unsure = np.maximum(small.bounds[square], AROUND * motion.residual)
+    A = np.where(np.abs(small.rates[square]) > unsure, small.rates[square], 0.0)
     scales = balanced_scales(A)
-    even = A * scales / scales[:, None]
-    Q, count = _zero_space(even)
-    inner = Q.T @ even @ Q
-    first, rest = inner[:count, :count], inner[count:, count:]
-    values, vectors = np.linalg.eig(rest) if len(rest) else (np.zeros(0), np.zeros((0, 0)))
-    largest = float(np.max(np.abs(values), initial=0.0))
+    even, bounds = (each * scales / scales[:, None] for each in (A, small.bounds[square]))
+    size = float(np.linalg.norm(even, 2))
+    Q, count = _zero_space(even, NONE * size + AROUND * motion.residual)
+    inner, rounded = Q.T @ even @ Q, np.abs(Q.T) @ bounds @ np.abs(Q)
+    first, coupling, rest = inner[:count, :count], inner[:count, count:], inner[count:, count:]
+    # What was taken for zero, and how far it may be off.
+    left_out = np.abs(inner[count:, :count]) + rounded[count:, :count]
+    lost = np.linalg.norm(rounded[:count, :count]) + np.linalg.norm(left_out)
+    least = float((lost * np.linalg.norm(inner[:count])) ** 0.5)
+    values, vectors, errors = eigenvalues(rest, ROUNDING * size + motion.residual)
+    lefts = np.linalg.norm(np.linalg.pinv(vectors), axis=1)
+    # All states by those that count.
+    whole = np.eye(len(small.states))[:, motion.constant]
     modes: list[EigenMode] = []
-    for value, y in zip(values.astype(np.complex128), vectors.T, strict=True):
+    for k, value in enumerate(values.tolist()):
+        above = np.linalg.solve(value * np.eye(count) - first, coupling @ vectors[:, k])
+        errors[k] += min(lefts[k] * np.linalg.norm(left_out @ np.abs(above)), least)
         if value.imag < 0:
             continue
-        above = np.linalg.solve(value * np.eye(count) - first, inner[:count, count:] @ y)
-        vector = np.asarray(scales * (Q @ np.concatenate([above, y])), np.complex128)
-        modes.append(EigenMode(complex(value), vector, kind_of(complex(value), largest)))
-    moved = np.concatenate([*_free_motions(motion, scales[:, None] * Q[:, :count])], axis=0)
-    modes += [EigenMode(0j, vector.astype(np.complex128), FREE) for vector in moved]
-    poles = np.concatenate([np.zeros(count), values]).astype(np.complex128)
-    return EigenModes(tuple(modes), poles, is_symmetric=False)
+        inside, kind = np.append(above, vectors[:, k]), kind_of(value, float(errors[k]))
+        vector = np.asarray(whole @ (scales * (Q @ inside)), np.complex128)
+        modes.append(EigenMode(value if kind else 0j, vector, kind, float(errors[k])))
+    free = np.column_stack([whole @ (scales[:, None] * Q[:, :count]), _units(motion)])
+    modes += [EigenMode(0j, vector + 0j, FREE, least) for vector in _free_motions(small, free)]
+    poles = np.concatenate([np.zeros(free.shape[1]), values]).astype(np.complex128)
+    return EigenModes(tuple(modes), poles, np.append(np.full(free.shape[1], least), errors))
 
 
-def kind_of(pole: complex, largest: float) -> int:
-    """Return the kind of a mode by its pole, given the size of the largest."""
-    if pole.imag and abs(pole.real) <= REAL * largest:
+def eigenvalues(A: Array, error: float) -> tuple[Complex, Complex, Array]:
+    """Return eigenvalues, their vectors as columns, and what an error of A makes of them.
+
+    That goes by the condition of each. Two that are nearer than that are taken as one double
+    eigenvalue, whose error is a square root.
+    """
+    if not len(A):
+        return np.zeros(0, np.complex128), np.zeros((0, 0), np.complex128), np.zeros(0)
+    values, right = np.linalg.eig(A)
+    with np.errstate(all="ignore"):
+        left = np.linalg.pinv(right)
+        conditions = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=0)
+        double = np.sqrt(error * float(np.linalg.norm(A, 2)))
+        errors = np.minimum(error * conditions, double)
+    values, right = (np.asarray(each, np.complex128) for each in (values, right))
+    return values, right, np.nan_to_num(errors, nan=double)
+
+
+def kind_of(pole: complex, error: float) -> int:
+    """Return the kind of a mode by its pole, given its error."""
+    if abs(pole) <= error:
+        return FREE
+    if pole.imag and abs(pole.real) <= error:
         return OSCILLATION
     return GROWTH if pole.real > 0 else DECAY
 
 
-def _free_motions(motion: SmallMotion, N: Array) -> list[Array]:
+def _units(motion: SteadyMotion) -> Array:
+    """Return displacements of each that varies, as columns."""
+    return np.eye(len(motion.small.states))[:, list(motion.varying)]
+
+
+def _free_motions(motion: SmallMotion, N: Array) -> Array:
     """Return the displacements and states without a pole, as rows that are as long as z."""
     count, rates = len(motion.independent.places), len(motion.independent.rate_places)
     still = N.copy()
     still[count : count + rates] = 0.0
     u, sizes, _ = np.linalg.svd(still, full_matrices=False)
     rank = int(np.sum(sizes > NONE * np.max(sizes, initial=0.0)))
-    return [np.zeros((0, len(N))), simple_columns(u[:, :rank]).T]
+    return simple_columns(u[:, :rank]).T
 
 
 def simple_columns(columns: Array) -> Array:
@@ -246,11 +262,10 @@ def balanced_scales(A: Array) -> Array:
     return scales
 
 
-def _zero_space(A: Array) -> tuple[Array, int]:
-    """Return orthonormal columns, the first `count` of which span N."""
+def _zero_space(A: Array, smallest: float) -> tuple[Array, int]:
+    """Return orthonormal columns, the first `count` of which span N; what is smaller is zero."""
     n = len(A)
     Q, count = np.eye(n), 0
-    smallest = NONE * float(np.linalg.norm(A)) if A.size else 0.0
     while count < n:
         inner = (Q.T @ A @ Q)[count:, count:]
         _, sizes, vh = np.linalg.svd(inner)

@@ -14,9 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
-from chainform.analysis.linear.small_motion import SmallMotion
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
     GROWTH,
@@ -24,9 +23,12 @@ from chainform.analysis.oscillations.eigenmodes import (
     EigenMode,
     balanced_scales,
     eigenmodes,
-    state_matrix,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, steady_motion
+from chainform.analysis.oscillations.steady_motion import (
+    SteadyMotion,
+    given_states,
+    steady_motion,
+)
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted, finite_array
@@ -48,19 +50,16 @@ MOST_PEAKS = 40
 GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 
-def frequency_response(  # noqa: PLR0913, a front door
+def frequency_response(
     mechanism: Mechanism | str | PathLike[str],
     inputs: Sequence[str] | Mapping[str, Any],
     outputs: Sequence[str],
     frequencies: Any = None,
     *,
-    state: Mapping[str, Any] | None = None,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
+    row: int | None = None,
     wrenches: Sequence[str] = (),
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 
@@ -68,7 +67,8 @@ def frequency_response(  # noqa: PLR0913, a front door
     {"crank": 2.5}, or of amplitude and phase (rad), {"crank": [2.5, 1.57]}: then the forced
     oscillation under all of them is found. `frequencies` (Hz) are a list, or {"from": 0.1, "to":
     100, "count": 401}, evenly by their logarithms; by default they go from a tenth of the slowest
-    mode to ten times the fastest. All else is as for `modes`.
+    mode to ten times the fastest. All else is as for `modes`; of a result with several equilibria
+    `row` chooses one, from 1.
 
     Arrays have a row for each frequency: frequency (Hz), angular_frequency (rad/s), amplitude,
     phase (rad), real and imag, of (m, outputs, inputs), or (m, outputs) with amplitudes. `facts`
@@ -76,19 +76,25 @@ def frequency_response(  # noqa: PLR0913, a front door
     each peak. A frequency at which a mode without damping swings by itself is refused. The report
     says where modes grow, so that no motion approaches the forced one.
     """
-    acting = ActingValues(values, forces, signals, controllers, wrenches)
     names, weights = _inputs(inputs)
-    wanted = argument("outputs", outputs).texts('write outputs=["crank"]')
-    motion = steady_motion(
-        acting.equations(mechanism), whole_state(state, parts), names, None, wanted
-    )
+    given = argument("outputs", outputs)
+    wanted = given.texts('write outputs=["crank"]')
+    if not wanted:
+        raise given.error("no output is named", 'write outputs=["crank"]')
+    equations = ActingValues.of(options, wrenches).equations(mechanism)
+    states = given_states(equations.mechanism, state, options)
+    if row is None and len(states) > 1:
+        message = f"there are {len(states)} equilibria"
+        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
+    chosen = 1 if row is None else argument("row", row).whole(1, len(states))
+    motion = steady_motion(equations, states[chosen - 1], names, None, wanted)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)
     if len(w) * len(found.C) * found.B.shape[1] > MOST_NUMBERS:
         message = f"the response has {len(w)} times {len(found.C)} times {found.B.shape[1]} numbers"
         raise argument("frequencies", 0).error(message, "take fewer frequencies or outputs")
-    _refuse_hits(motion, w, modes)
+    _refuse_hits(motion.small.mechanism, w, modes)
     return _result(found, w, modes)
 
 
@@ -138,7 +144,7 @@ def _frequencies(given: Any, modes: Sequence[EigenMode]) -> Array:
     return found
 
 
-def _refuse_hits(motion: SmallMotion, w: Array, modes: Sequence[EigenMode]) -> None:
+def _refuse_hits(mechanism: Mechanism, w: Array, modes: Sequence[EigenMode]) -> None:
     """Refuse a frequency with which a mode swings by itself."""
     for number, mode in enumerate(modes, 1):
         if mode.kind not in (FREE, OSCILLATION):
@@ -148,7 +154,7 @@ def _refuse_hits(motion: SmallMotion, w: Array, modes: Sequence[EigenMode]) -> N
             raise RunError(
                 f"mode {number} swings with {mode.pole.imag / TURN:.6g} Hz by itself, and nothing "
                 "damps it: a forced oscillation would be without bounds",
-                file=motion.mechanism.file,
+                file=mechanism.file,
                 element="frequencies",
                 remedy="give damping, or take frequencies aside of it",
             )
@@ -161,12 +167,12 @@ class _Response:
     """G of one small motion; with amplitudes all inputs are one."""
 
     def __init__(
-        self, motion: SmallMotion, outputs: Sequence[str], weights: Sequence[complex] | None
+        self, motion: SteadyMotion, outputs: Sequence[str], weights: Sequence[complex] | None
     ) -> None:
-        n = len(motion.states)
-        rows = motion.outputs(outputs)
+        small, places = motion.small, motion.constant
+        rows, n = small.outputs(outputs), len(small.states)
         self.motion, self.outputs = motion, rows.names
-        self.inputs = tuple(name for _, _, name in motion.inputs)
+        self.inputs = tuple(name for _, _, name in small.inputs)
         self.is_sum = weights is not None
         own = np.eye(len(self.inputs), dtype=np.complex128)
         if weights is not None:
@@ -174,10 +180,10 @@ class _Response:
                 remedy = "name single inputs: " + ", ".join(self.inputs[:8])
                 raise argument("inputs", 0).error("an amplitude belongs to one input", remedy)
             own, self.inputs = np.array(weights)[:, None], ("all",)
-        A, C = state_matrix(motion), rows.rows[:, :n]
+        A, C = small.rates[np.ix_(places, places)], rows.rows[:, places]
         scales = balanced_scales(A)
         self.A, self.C = A * scales / scales[:, None], C * scales
-        self.B, self.D = motion.rates[:, n:] @ own / scales[:, None], rows.rows[:, n:] @ own
+        self.B, self.D = small.rates[places, n:] @ own / scales[:, None], rows.rows[:, n:] @ own
 
     def at(self, w: Array) -> Complex:
         """Return G at angular frequencies (rad/s), (m, outputs, inputs)."""
@@ -201,25 +207,33 @@ class _Peak:
     size: float
 
 
-def _peaks(found: _Response, w: Array, modes: Sequence[EigenMode]) -> list[_Peak]:
-    """Return the peaks between the first and the last frequency, those of each pair in order."""
+def _peaks(
+    found: _Response, w: Array, modes: Sequence[EigenMode]
+) -> tuple[list[_Peak], tuple[str, ...]]:
+    """Return peaks between the first and the last frequency, and a remark where some are left out.
+
+    Those of each pair of output and input stand in order.
+    """
     first, last = float(np.min(w)), float(np.max(w))
     more = [m.pole.imag + k * abs(m.pole.real) for m in modes if m.pole.imag for k in AROUND]
     points = np.unique([*w, *(x for x in more if first <= x <= last)])
-    if len(points) < 3 or len(points) * found.D.size > MOST_NUMBERS:
-        return []
+    if len(points) < 3:
+        return [], ()
+    if len(points) * found.D.size > MOST_NUMBERS:
+        return [], ("resonances were not looked for: these are too many numbers",)
     still = [m.pole.imag for m in modes if m.kind == OSCILLATION]
     points = np.array([x for x in points if all(abs(x - y) > HIT * y for y in still)])
     sizes = np.abs(found.at(points))
     inner = (sizes[1:-1] > sizes[:-2]) & (sizes[1:-1] >= sizes[2:])
-    peaks: list[_Peak] = []
+    peaks, remark = list[_Peak](), tuple[str, ...]()
     for k, i, j in np.argwhere(inner):
         if len(peaks) == MOST_PEAKS:
+            remark = (f"more resonances than these {MOST_PEAKS} were not looked for",)
             break
         left, right = points[k], points[k + 2]
         if not any(left <= y <= right for y in still):
             peaks.append(_refined(found, (float(left), float(right)), int(i), int(j)))
-    return sorted(peaks, key=lambda peak: (peak.output, peak.input, peak.w))
+    return sorted(peaks, key=lambda peak: (peak.output, peak.input, peak.w)), remark
 
 
 def _refined(found: _Response, bounds: tuple[float, float], i: int, j: int) -> _Peak:
@@ -250,7 +264,7 @@ def _refined(found: _Response, bounds: tuple[float, float], i: int, j: int) -> _
 
 
 def _result(found: _Response, w: Array, modes: Sequence[EigenMode]) -> Result:
-    every, peaks = found.at(w), _peaks(found, w, modes)
+    every, (peaks, remark) = found.at(w), _peaks(found, w, modes)
     G = every[:, :, 0] if found.is_sum else every
     arrays = {
         "frequency": w / TURN,
@@ -259,6 +273,7 @@ def _result(found: _Response, w: Array, modes: Sequence[EigenMode]) -> Result:
         "phase": np.angle(G),
         "real": np.ascontiguousarray(G.real),
         "imag": np.ascontiguousarray(G.imag),
+        "q": np.tile(found.motion.small.point["q"], (len(w), 1)),
     }
     facts = {
         "inputs": list(found.inputs),
@@ -268,16 +283,22 @@ def _result(found: _Response, w: Array, modes: Sequence[EigenMode]) -> Result:
         ],
     }
     units = {"frequency": "Hz", "angular_frequency": "rad/s", "phase": "rad"}
-    report = _report(found, w, modes, peaks)
+    report = (*_report(found, w, modes, peaks), *remark, *found.motion.notes())
     return Result(
-        "frequency_response", found.motion.mechanism, "frequency", arrays, report, facts, units
+        "frequency_response",
+        found.motion.small.mechanism,
+        "frequency",
+        arrays,
+        report,
+        facts,
+        units,
     )
 
 
 def _report(
     found: _Response, w: Array, modes: Sequence[EigenMode], peaks: Sequence[_Peak]
 ) -> tuple[str, ...]:
-    name, count = found.motion.mechanism.name, len(w)
+    name, count = found.motion.small.mechanism.name, len(w)
     frequencies = "1 frequency" if count == 1 else f"{count} frequencies"
     outputs, first, last = counted(len(found.outputs), "output"), np.min(w), np.max(w)
     span = f"{first / TURN:.6g} to {last / TURN:.6g} Hz"
@@ -300,7 +321,7 @@ def _report(
     elif still:
         which = _which(still, "does not decay", "do not decay")
         lines.append(f"{which}: other motions do not die out")
-    return (*lines, *found.motion.notes())
+    return tuple(lines)
 
 
 def _which(modes: Sequence[str], one: str, several: str) -> str:

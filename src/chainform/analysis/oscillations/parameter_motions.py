@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from chainform.analysis.equilibrium.static_problem import with_parameter
 from chainform.analysis.linear.acting_laws import acting_laws
 from chainform.analysis.linear.linear_variables import operating_point
-from chainform.analysis.linear.linearisation import equations_of
+from chainform.analysis.linear.linearisation import ActingValues, equations_of
 from chainform.analysis.linear.small_motion import SmallMotion
-from chainform.analysis.oscillations.steady_motion import ActingValues
 from chainform.analysis.results.displacement import displaced
 from chainform.errors import RunError
 from chainform.expressions import parse, symbols_of
@@ -111,7 +110,7 @@ class ParameterMotions:
         moving = self.fixed
         if moving is None:
             moving = parameters_of(self.mechanism, {**self.values, self.name: value}).mechanism
-        names = None if near is None else list(near.independent.names)
+        names = None if near is None else near.independent.in_order
         if near is not None and "q" not in self.depends:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
@@ -179,7 +178,7 @@ class _Search:
         if self.first is None:
             self.first, self.total = np.asarray(whole, np.float64), np.zeros(len(whole))
         xi = np.asarray(motion.independent.T_q @ step[:places], np.float64)
-        names, equations = list(motion.independent.names), motion.equations
+        names, equations = motion.independent.in_order, motion.equations
         q = displaced(motion.mechanism, motion.point["q"][None], xi[None])[0]
         try:
             self.state["q"] = _closed(motion.mechanism, q, names, motion.point["t"])

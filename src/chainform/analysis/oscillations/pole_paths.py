@@ -26,25 +26,32 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 Evaluate = Callable[[float], "PolePoint"]
 
-LEANING, NOISE = 1e-6, 3e-8
-"""Real parts below these shares of a pole, and of the largest one, count as zero."""
-MET, ON_AXIS = 1e-4, 1e-9
-"""How near poles are that have met, and one that is on the axis, against the largest."""
+SMALL, NONE = 0.06, 1e-9
+"""What counts as a zero of f, against f at both sides: where it goes through zero, and at once."""
 DIVERGENCE, OSCILLATION = 1, 2
 SECTIONS, STEPS = 5, 80
 FINE = 1000.0
 """By which share of the tolerance the last step of a search is shorter."""
-STILL = 1e-5
-"""A pole crosses at zero where its imaginary part is below this share of the largest."""
 MOST = 20
 
 
 @dataclass(frozen=True, eq=False)
 class PolePoint:
-    """The poles (1/s) with a value of the parameter."""
+    """The poles (1/s) with a value of the parameter, and by how much rounding may move each."""
 
     value: float
     poles: Complex
+    errors: Array
+
+    @property
+    def grows(self) -> NDArray[np.bool_]:
+        """Which poles grow."""
+        return np.asarray(self.poles.real > self.errors, np.bool_)
+
+    @property
+    def unstable(self) -> int:
+        """How many poles grow."""
+        return int(np.sum(self.grows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +59,7 @@ class Crossing:
     """Where poles cross the imaginary axis: how many, which way, and with which frequency.
 
     Where no function that is smooth changes its sign there, `is_located` is False: the value is
-    then that at which real parts begin to be told from zero.
+    then that at which real parts can first be distinguished from zero.
     """
 
     point: PolePoint
@@ -61,17 +68,6 @@ class Crossing:
     direction: int
     count: int
     is_located: bool = True
-
-
-def limits(poles: Complex) -> Array:
-    """Return real parts that are not told from zero."""
-    largest = float(np.max(np.abs(poles), initial=0.0))
-    return LEANING * np.abs(poles) + NOISE * largest
-
-
-def unstable(poles: Complex) -> NDArray[np.bool_]:
-    """Return which poles grow."""
-    return np.asarray(poles.real > limits(poles), np.bool_)
 
 
 def matched(before: Sequence[PolePoint], point: PolePoint) -> PolePoint:
@@ -85,7 +81,7 @@ def matched(before: Sequence[PolePoint], point: PolePoint) -> PolePoint:
     plain, ahead = (_order(start, point.poles) for start in (last.poles, expected))
     far = [float(np.sum(np.abs(point.poles[o] - expected))) for o in (plain, ahead)]
     order = ahead if far[1] < far[0] else plain
-    return replace(point, poles=point.poles[order])
+    return replace(point, poles=point.poles[order], errors=point.errors[order])
 
 
 def _order(start: Complex, poles: Complex) -> list[int]:
@@ -107,9 +103,8 @@ def crossings(
 ) -> list[Crossing]:
     """Return the crossings between two points, in their order."""
     found: list[Crossing] = []
-    count = int(np.sum(unstable(last.poles)))
     here = first
-    while int(np.sum(unstable(here.poles))) != count and len(found) < MOST:
+    while here.unstable != last.unstable and len(found) < MOST:
         if abs(last.value - here.value) <= tolerance:
             break
         crossing, here = _next(here, last, evaluate, tolerance)
@@ -121,12 +116,12 @@ def _next(
     left: PolePoint, right: PolePoint, evaluate: Evaluate, tolerance: float
 ) -> tuple[Crossing, PolePoint]:
     """Return the first crossing, and a point behind it with other poles that grow."""
-    begin = int(np.sum(unstable(left.poles)))
+    begin = left.unstable
 
     def section() -> None:
         nonlocal left, right
         middle = evaluate((left.value + right.value) / 2)
-        if int(np.sum(unstable(middle.poles))) == begin:
+        if middle.unstable == begin:
             left = middle
         else:
             right = middle
@@ -136,12 +131,12 @@ def _next(
     refined = _refined(left, right, evaluate, tolerance)
     while refined is None and abs(right.value - left.value) > tolerance:
         section()
-    end = int(np.sum(unstable(right.poles)))
+    end = right.unstable
     leaving = _leaving(left, right)[0]
     point, pole = (right, leaving) if refined is None else refined
-    largest = float(np.max(np.abs(point.poles), initial=0.0))
-    frequency = abs(pole.imag)
-    kind = DIVERGENCE if frequency <= STILL * largest or leaving.imag == 0 else OSCILLATION
+    frequency = float(abs(pole.imag))
+    error = float(point.errors[int(np.argmin(np.abs(point.poles - pole)))])
+    kind = DIVERGENCE if frequency <= error or leaving.imag == 0 else OSCILLATION
     frequency = 0.0 if kind == DIVERGENCE else frequency
     direction, is_located = 1 if end > begin else -1, refined is not None
     return Crossing(point, kind, frequency, direction, abs(end - begin), is_located), right
@@ -151,7 +146,7 @@ def _leaving(left: PolePoint, right: PolePoint) -> tuple[complex, complex]:
     """Return the pole that grows on one side only, and the one it belongs to on the other."""
     order = _order(left.poles, right.poles)
     pairs = list(zip(left.poles, right.poles[order], strict=True))
-    states = zip(unstable(left.poles), unstable(right.poles[order]), strict=True)
+    states = zip(left.grows, right.grows[order], strict=True)
     changed = [
         (b, a) if grows_b else (a, b)
         for (a, b), (grows_a, grows_b) in zip(pairs, states, strict=True)
@@ -168,9 +163,8 @@ def _refined(
     The mean of two poles that meet is known better than each.
     """
     grows, still = _leaving(left, right)
-    is_left = int(np.sum(unstable(left.poles))) < int(np.sum(unstable(right.poles)))
-    side = (left if is_left else right).poles
-    is_alone = still.real < -float(limits(side)[int(np.argmin(np.abs(side - still)))])
+    side = left if left.unstable < right.unstable else right
+    is_alone = still.real < -float(side.errors[int(np.argmin(np.abs(side.poles - still)))])
     middle = 1j * grows.imag
 
     zeros = min(int(np.sum(point.poles == 0)) for point in (left, right))
@@ -180,35 +174,33 @@ def _refined(
         poles = point.poles[np.argsort(np.abs(point.poles), kind="stable")][zeros:]
         return poles[np.argsort(np.abs(poles - middle), kind="stable")]
 
-    def meeting(point: PolePoint) -> float:
+    def meeting(point: PolePoint) -> complex:
         a, *others = nearest(point)[:2]
-        return float(((a - others[0]) ** 2).real) if others else 1.0
+        return complex(a - others[0]) ** 2 if others else 1.0
 
-    def leaning(point: PolePoint) -> float:
-        return float(nearest(point)[0].real)
+    def leaning(point: PolePoint) -> complex:
+        return complex(nearest(point)[0].real)
 
-    largest = float(np.max(np.abs(side), initial=0.0))
     for f in (leaning,) if is_alone else (meeting, leaning):
-        found = _zero([(left, f(left)), (right, f(right))], f, evaluate, tolerance)
-        if found is not None:
-            a, *others = nearest(found)[:2]
-            if f is meeting and abs(a - others[0]) <= MET * largest:
-                return found, complex(a + others[0]) / 2
-            if f is leaning and abs(a.real) <= ON_AXIS * largest:
-                return found, complex(a)
+        size = max(abs(f(left)), abs(f(right)))
+        found = _zero(left, right, lambda point, f=f: f(point).real, evaluate, tolerance)
+        if found is not None and abs(f(found)) <= SMALL * size:
+            near = nearest(found)[: 2 if f is meeting else 1]
+            return found, complex(near.mean())
     return None
 
 
 def _zero(
-    ends: list[tuple[PolePoint, float]],
+    a: PolePoint,
+    b: PolePoint,
     f: Callable[[PolePoint], float],
     evaluate: Evaluate,
     tolerance: float,
 ) -> PolePoint | None:
     """Return the point at which f is zero, by the method of Illinois."""
-    (a, fa), (b, fb) = ends
-    for point, value in ends:
-        if abs(value) <= ON_AXIS * max(abs(fa), abs(fb)):
+    fa, fb = f(a), f(b)
+    for point, value in ((a, fa), (b, fb)):
+        if abs(value) <= NONE * max(abs(fa), abs(fb)):
             return point
     if fa * fb > 0:
         return None

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues, whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
 from chainform.analysis.oscillations.parameter_motions import ParameterMotions
@@ -19,9 +19,8 @@ from chainform.analysis.oscillations.pole_paths import (
     PolePoint,
     crossings,
     matched,
-    unstable,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, check_steady
+from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -35,7 +34,7 @@ KINDS = ("point", "divergence", "oscillation")
 UNITS = {"pole_real": "1/s", "pole_imag": "1/s", "growth": "1/s"}
 
 
-def root_locus(  # noqa: PLR0913, a front door
+def root_locus(
     mechanism: Mechanism | str | PathLike[str],
     parameter: str,
     span: tuple[float, float],
@@ -43,12 +42,8 @@ def root_locus(  # noqa: PLR0913, a front door
     count: int = 101,
     tolerance: float = 1e-10,
     state: Mapping[str, Any] | None = None,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return the poles of small motions along a parameter, and where stability changes.
 
@@ -70,8 +65,8 @@ def root_locus(  # noqa: PLR0913, a front door
         raise argument("span", 0).error("the span is empty", "give two values: span=[0, 1]")
     number = argument("count", count).whole(2, MOST)
     share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
-    acting = ActingValues(values, forces, signals, controllers)
-    motions = ParameterMotions(mechanism, name, (first, last), acting, whole_state(state, parts))
+    acting, begin = ActingValues.of(options), whole_state(state, options)
+    motions = ParameterMotions(mechanism, name, (first, last), acting, begin)
     locus = _Locus(motions, share * abs(last - first))
     watch = Watch(progress)
     with watch.counting(number):
@@ -79,9 +74,13 @@ def root_locus(  # noqa: PLR0913, a front door
             locus.go_on(float(value))
             watch.tell(k + 1)
     del locus.points[locus.ends[watch.done - 1] :]
-    for point in (locus.points[0], locus.points[len(locus.points) // 2], locus.points[-1]):
-        check_steady(locus.motions_at[point.value])
     return watch.finished(locus.result(watch.lines))
+
+
+def _poles(value: float, motion: SteadyMotion) -> PolePoint:
+    """Return the poles about a steady motion."""
+    found = eigenmodes(motion)
+    return PolePoint(value, found.poles, found.errors)
 
 
 class _Locus:
@@ -92,51 +91,60 @@ class _Locus:
         self.points: list[PolePoint] = []
         self.ends: list[int] = []
         """How many points there are up to each value."""
+        self.notes: tuple[str, ...] = ()
         self.found: list[Crossing] = []
+        self.states: dict[float, tuple[Array, Array]] = {}
         self.motions_at: dict[float, SmallMotion] = {}
+        """Motions since the last value; those before it are dropped."""
 
-    def at(self, value: float, near: float | None = None) -> PolePoint:
-        """Return the poles with a value of the parameter."""
+    def motion(self, value: float, near: float | None = None) -> SmallMotion:
+        """Return the steady motion with a value of the parameter."""
         before = None if near is None else self.motions_at[near]
         motion = self.motions.at(value, before)
         self.motions_at[value] = motion
-        return PolePoint(value, eigenmodes(motion).poles)
+        self.states[value] = motion.point["q"], motion.point["qd"]
+        return motion
 
     def go_on(self, value: float) -> None:
         """Add the poles with the next value, and the crossings before it."""
-        if not self.points:
-            self.points.append(self.at(value))
-            self.ends.append(1)
-            return
-        last = self.points[-1]
-        point = self.at(value, last.value)
+        last = self.points[-1] if self.points else None
+        if last is not None:
+            self.motions_at = {last.value: self.motions_at[last.value]}
+        steady = checked(self.motion(value, None if last is None else last.value))
+        self.motions_at[value] = steady.small
+        point = _poles(value, steady)
+        if last is not None:
+            self._add_crossings(last, point, steady.varying)
+        self._add(point)
+        self.notes = steady.notes()
+        self.ends.append(len(self.points))
+
+    def _add(self, point: PolePoint) -> None:
+        self.points.append(matched(self.points[-2:], point) if self.points else point)
+
+    def _add_crossings(self, last: PolePoint, point: PolePoint, varying: tuple[int, ...]) -> None:
+        """Add the crossings between two points."""
         if len(point.poles) != len(last.poles):
             raise RunError(
-                f"at {self.motions.name} = {value:.6g} there are {len(point.poles)} poles, and "
-                f"{len(last.poles)} before",
+                f"at {self.motions.name} = {point.value:.6g} there are {len(point.poles)} poles, "
+                f"and {len(last.poles)} before",
                 file=self.motions.mechanism.file,
                 element="span",
                 remedy="take a span without singular positions",
             )
 
         def evaluate(value: float) -> PolePoint:
-            return self.at(value, last.value)
+            return _poles(value, SteadyMotion(self.motion(value, last.value), varying))
 
         for crossing in crossings(last, point, evaluate, self.tolerance):
             self.found.append(crossing)
             self._add(crossing.point)
-        self._add(point)
-        self.ends.append(len(self.points))
-
-    def _add(self, point: PolePoint) -> None:
-        self.points.append(matched(self.points[-2:], point))
 
     # --- the result ---------------------------------------------------------------------
 
     def result(self, lines: Sequence[str]) -> Result:
         """Return what was found."""
         values = {point.value for point in self.points}
-        motions = [self.motions_at[point.value] for point in self.points]
         poles = np.array([point.poles for point in self.points])
         self.found = [c for c in self.found if c.point.value in values]
         places = {crossing.point.value: crossing.kind for crossing in self.found}
@@ -144,12 +152,12 @@ class _Locus:
             "parameter": np.array([point.value for point in self.points]),
             "pole_real": np.ascontiguousarray(poles.real),
             "pole_imag": np.ascontiguousarray(poles.imag),
-            "unstable": np.array([float(np.sum(unstable(p.poles))) for p in self.points]),
+            "unstable": np.array([float(point.unstable) for point in self.points]),
             "growth": np.max(poles.real, axis=1),
             "kind": np.array([float(places.get(p.value, 0)) for p in self.points]),
-            "q": np.array([motion.point["q"] for motion in motions]),
+            "q": np.array([self.states[point.value][0] for point in self.points]),
         }
-        qd = np.array([motion.point["qd"] for motion in motions])
+        qd = np.array([self.states[point.value][1] for point in self.points])
         if np.any(qd):
             arrays["qd"] = qd
         name = self.motions.name
@@ -159,7 +167,9 @@ class _Locus:
                 [c.point.value, KINDS[c.kind], c.frequency, c.direction] for c in self.found
             ],
         }
-        report = (*self._report(arrays), *lines, *motions[-1].notes())
+        report = (*self._report(arrays), *lines, *self.notes)
+        # Minus zero is zero for people.
+        arrays = {key: array + 0.0 for key, array in arrays.items()}
         mechanism = self.motions.mechanism
         return Result("root_locus", mechanism, "parameter", arrays, report, facts, UNITS)
 

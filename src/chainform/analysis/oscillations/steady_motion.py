@@ -3,6 +3,9 @@
 In a steady motion coordinates change at constant rates, and the equations of small motions do not
 depend on them, as on the turn of a wheel or the place of a bicycle. Whether that is so is tried:
 the equations are taken at some other instants of the motion, and must be the same there.
+
+Some displacements may follow in directions that change, as the place of a wheel in a turn. They do
+not count where nothing depends on them: the rest of the equations is constant.
 """
 
 from __future__ import annotations
@@ -10,24 +13,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.acting_laws import acting_laws
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import operating_point
-from chainform.analysis.linear.linearisation import equations_of
+from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.results.displacement import displaced
+from chainform.analysis.results.result import Result
 from chainform.errors import RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.pipeline import names_in
-from chainform.readers import read
-from chainform.simulation import parameters_of
+from chainform.simulation import consistent_rates, rest_names
 
 Array = NDArray[np.float64]
+HELD = "drives that hold joints are constant forces here: what they hold may move"
 AHEAD = (0.37, -1.23, 2.9)
 """How far along a motion its equations are taken again: rad, or parts of the fastest rate."""
 SAME = 1e-8
@@ -35,21 +38,29 @@ SAME = 1e-8
 
 
 @dataclass(frozen=True)
-class ActingValues:
-    """What acts on a mechanism, as it was given: laws, controllers, parameters, frames."""
+class SteadyMotion:
+    """The small motion about a steady one; `varying` are places in z of what does not count."""
 
-    values: Any = None
-    forces: Any = None
-    signals: Any = None
-    controllers: Any = None
-    wrenches: Any = ()
+    small: SmallMotion
+    varying: tuple[int, ...]
 
-    def equations(self, mechanism: Mechanism | str | PathLike[str]) -> ImplicitEquations:
-        """Return the equations of a mechanism with it."""
-        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-        moving = parameters_of(source, self.values).mechanism
-        laws = acting_laws(moving, self.forces, self.signals, self.controllers)
-        return equations_of(moving, names_in("wrenches", self.wrenches), laws)
+    @property
+    def constant(self) -> list[int]:
+        """The places in z whose equations are constant."""
+        return [k for k in range(len(self.small.states)) if k not in self.varying]
+
+    @property
+    def residual(self) -> float:
+        """What is left of the rates of rates and states, which would be zero."""
+        drift = self.small.drift[len(self.small.independent.places) :]
+        return float(np.max(np.abs(drift), initial=0.0))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what one should know of the result."""
+        names = ", ".join(self.small.states[k] for k in self.varying)
+        more = (f"of {names} there are no oscillations: they follow in directions that change",)
+        held = np.any(self.small.point["tau"]) or np.any(self.small.point["force"])
+        return (*(more if names else ()), *self.small.notes(), *((HELD,) if held else ()))
 
 
 def steady_motion(
@@ -58,21 +69,39 @@ def steady_motion(
     inputs: Sequence[str] | None = None,
     independent: Sequence[str] | None = None,
     outputs: Sequence[str] = (),
-) -> SmallMotion:
+) -> SteadyMotion:
     """Return the small motion about a state; RunError where that is no steady one.
 
     With inputs and outputs it must be steady for these as well.
     """
     point = operating_point(equations, state)
     motion = SmallMotion(equations, point, inputs, independent)
-    check_steady(motion, outputs, with_inputs=inputs is not None)
-    return motion
+    return checked(motion, outputs, with_inputs=inputs is not None)
 
 
-def check_steady(
+def checked(
     motion: SmallMotion, outputs: Sequence[str] = (), *, with_inputs: bool = False
-) -> None:
-    """Refuse a state that is neither an equilibrium nor part of a steady motion."""
+) -> SteadyMotion:
+    """Return the small motion about a state; RunError where that is no steady one.
+
+    Where nonholonomic constraints leave a choice of rates, those of places may change in a turn
+    while those of wheels do not: the last coordinates are tried, too.
+    """
+    try:
+        return _checked(motion, outputs, with_inputs=with_inputs)
+    except RunError:
+        names = motion.independent.names[::-1]
+        if motion.named is not None or len(names) == len(motion.independent.rate_places):
+            raise
+        other = SmallMotion(motion.equations, motion.point, motion.wanted, names)
+        try:
+            return _checked(other, outputs, with_inputs=with_inputs)
+        except RunError:
+            pass
+        raise
+
+
+def _checked(motion: SmallMotion, outputs: Sequence[str], *, with_inputs: bool) -> SteadyMotion:
     count, mechanism = len(motion.independent.places), motion.mechanism
     if not motion.states:
         raise RunError(
@@ -93,9 +122,9 @@ def check_steady(
             remedy="cf.equilibria finds equilibria; tau from inverse dynamics holds a pose",
         )
     if not np.any(np.abs(motion.point["qd"]) > 0) and not motion.depends_on_time:
-        return
-    for ahead in AHEAD:
-        _check_same(motion, ahead, outputs if with_inputs else None)
+        return SteadyMotion(motion, ())
+    varying = {k for a in AHEAD for k in _varying(motion, a, outputs if with_inputs else None)}
+    return SteadyMotion(motion, tuple(sorted(varying)))
 
 
 def _measured(motion: SmallMotion, outputs: Sequence[str] | None) -> Array:
@@ -107,28 +136,81 @@ def _measured(motion: SmallMotion, outputs: Sequence[str] | None) -> Array:
     return np.column_stack([still, np.concatenate([motion.rates, rows])])
 
 
-def _check_same(motion: SmallMotion, ahead: float, outputs: Sequence[str] | None) -> None:
-    """Refuse a motion whose equations are others further along it."""
-    point, mechanism = motion.point, motion.mechanism
-    fastest = float(np.max(np.abs(point["qd"]), initial=0.0))
-    time = ahead / (fastest or 1.0)
-    q = displaced(mechanism, point["q"][None], time * point["qd"][None])[0]
-    further = {**point, "q": q, "t": point["t"] + time}
-    try:
-        other = SmallMotion(motion.equations, further, motion.wanted, motion.named)
-    except RunError:
-        is_same = False
-    else:
+def _varying(motion: SmallMotion, ahead: float, outputs: Sequence[str] | None) -> list[int]:
+    """Return the displacements whose equations are others further along, if they do not count."""
+    qd, mechanism = motion.point["qd"], motion.mechanism
+    fastest = float(np.max(np.abs(qd), initial=0.0))
+    other = _further(motion, ahead / (fastest or 1.0))
+    if other is not None and other.states == motion.states:
         own, there = (_measured(each, outputs) for each in (motion, other))
         limit = SAME * (1e-3 + np.max(np.abs(own), initial=0.0))
-        is_same = motion.states == other.states and bool(np.all(np.abs(own - there) <= limit))
-    if not is_same:
-        on_time = motion.depends_on_time and fastest == 0.0
-        moving = [n for n, v in zip(mechanism.rates, point["qd"], strict=True) if v]
-        what = "laws of time" if on_time else f"the rates of {', '.join(moving[:4])}"
-        raise RunError(
-            f"the state is no steady motion: with {what} the equations of small motions change",
-            file=mechanism.file,
-            element="state",
-            remedy="take coordinates on which they do not depend, or an equilibrium",
-        )
+        rows = np.flatnonzero(np.any(np.abs(own - there) > limit, axis=1)).tolist()
+        rest = np.delete(np.stack([own, there]), rows, axis=1)
+        # The first column is the drift.
+        counts = np.any(np.abs(rest[:, :, [1 + k for k in rows]]) > limit)
+        if not counts and all(k < len(motion.independent.places) for k in rows):
+            return rows
+    on_time = motion.depends_on_time and fastest == 0.0
+    moving = [n for n, v in zip(mechanism.rates, qd, strict=True) if v]
+    what = "laws of time" if on_time else f"the rates of {', '.join(moving[:4])}"
+    raise RunError(
+        f"the state is no steady motion: with {what} the equations of small motions change",
+        file=mechanism.file,
+        element="state",
+        remedy="periodic_motion has the multipliers of motions under laws of time"
+        if on_time
+        else "take coordinates on which they do not depend, or an equilibrium",
+    )
+
+
+def _further(motion: SmallMotion, time: float) -> SmallMotion | None:
+    """Return the small motion some time later, with the same independent rates, if there is one."""
+    point, mechanism, chosen = motion.point, motion.mechanism, motion.independent
+    t = point["t"] + time
+    q = displaced(mechanism, point["q"][None], time * point["qd"][None])[0]
+    rates = [mechanism.rates[k] for k in chosen.rate_places]
+    try:
+        qd = consistent_rates(mechanism, q, point["qd"], rates, t=float(t[0]))
+        further = {**point, "q": q, "qd": qd, "t": t}
+        return SmallMotion(motion.equations, further, motion.wanted, chosen.in_order)
+    except RunError:
+        return None
+
+
+# --- states that are given ----------------------------------------------------------------------
+
+HOLDING = {"q": "q", "tau": "tau", "force": "forces"}
+"""The parts of a state that results of statics have, and their names there."""
+
+
+def given_states(
+    mechanism: Mechanism, state: Any, parts: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the states that are given: one, or the rows of the result of a task."""
+    if isinstance(state, str | PathLike):
+        state = Result.load(cast("str", state))
+    if not isinstance(state, Result):
+        return [whole_state(state, parts)]
+    _check_equilibria(mechanism, state)
+    states: list[dict[str, Any]] = []
+    for row in range(len(state)):
+        own = {g: state[name][row] for g, name in HOLDING.items() if name in state.arrays}
+        if "x" in state.arrays:
+            own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
+        states.append(whole_state(own, parts))
+    return states
+
+
+def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
+    """Refuse results that have no poses of the mechanism, and those in which contacts push."""
+    given = argument("state", result.task)
+    remedy = "give the result of equilibria, equilibrium_path or statics of the same mechanism"
+    if "q" not in result.arrays or result["q"].shape[1:] != (mechanism.nq,) or not len(result):
+        raise given.error(f"the {result.task} has no poses of {mechanism.name}", remedy)
+    for name, array in result.arrays.items():
+        if name.startswith("contact_force(") and np.any(array != 0):
+            raise RunError(
+                f"in some of the poses {name[14:-1]} touches, so that motions are not small there",
+                element="state",
+                remedy="give the state of an equilibrium in which nothing touches",
+            )

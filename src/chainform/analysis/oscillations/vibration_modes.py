@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import StateOptions
-from chainform.analysis.linear.linearisation import whole_state
+from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
     DECAY,
@@ -23,10 +23,13 @@ from chainform.analysis.oscillations.eigenmodes import (
     eigenmodes,
     unit_shapes,
 )
-from chainform.analysis.oscillations.steady_motion import ActingValues, steady_motion
+from chainform.analysis.oscillations.steady_motion import (
+    SteadyMotion,
+    given_states,
+    steady_motion,
+)
 from chainform.analysis.results.result import Result
-from chainform.errors import RunError
-from chainform.given import argument, counted
+from chainform.given import counted
 from chainform.mechanism import Mechanism
 from chainform.simulation import rest_names
 
@@ -39,44 +42,44 @@ UNITS = {
     "growth": "1/s",
     "pole_real": "1/s",
     "pole_imag": "1/s",
+    "pole_error": "1/s",
 }
 MOST_NAMES = 4
-HELD = "drives that hold joints are constant forces here: what they hold may move"
+ROUGH = 1e-6
+"""The report gives errors of poles above this share of them."""
+SLOW = 1e-3
+"""The report tells from which rate on motions are not free, if that is faster than this."""
 
 
 def modes(
     mechanism: Mechanism | str | PathLike[str],
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     *,
-    values: Mapping[str, Any] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    controllers: Mapping[str, Any] | None = None,
     independent: Sequence[str] | None = None,
-    **parts: Unpack[StateOptions],
+    **options: Unpack[LinearOptions],
 ) -> Result:
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 
     `state` has q, qd, x, u, tau, force and t, as for `linearise`; they may be arguments of their
-    own. It may also be the result of `equilibria` (or its file): then there are the modes of each.
+    own. It may also be the result of `equilibria` or `statics` (or its file): then there are the
+    modes of each row.
     What is neither an equilibrium nor a steady motion is refused, with what is left over. `values`
     are those of parameters; `forces`, `signals` and `controllers` act as in `simulate`.
 
     Arrays have a row for each mode, free motions first, then from slow to fast: mode,
     angular_frequency (rad/s), frequency (Hz), growth (1/s, the real part of its pole),
-    damping_ratio, pole_real and pole_imag (1/s; of a pair that above zero), kind (0 free motion,
-    1 oscillation, 2 decay, 3 growth), shape_real and shape_imag (displacements along all rates, the
-    largest of which is 1 rad or 1 m), x_real and x_imag (states of actuators and controllers), and
-    the state: equilibrium (its row), q, qd. `animate(mode=2)` shows a mode, and so does `picture`.
+    damping_ratio, pole_real and pole_imag (1/s; of a pair that above zero), pole_error (by how
+    much rounding may move it), kind (0 free motion, 1 oscillation, 2 decay, 3 growth), shape_real
+    and shape_imag (displacements along all rates, the largest of which is 1 rad or 1 m), x_real and
+    x_imag (states of actuators and controllers), and the state: equilibrium (its row), q, qd.
+    `animate(mode=2)` shows a mode, and so does `picture`.
     """
-    acting = ActingValues(values, forces, signals, controllers)
-    equations = acting.equations(mechanism)
+    equations = ActingValues.of(options).equations(mechanism)
     found: list[_Found] = []
-    for number, given in enumerate(_states(equations.mechanism, state, parts), 1):
+    for number, given in enumerate(given_states(equations.mechanism, state, options), 1):
         motion = steady_motion(equations, given, independent=independent)
         found.append(_Found(number, motion, eigenmodes(motion)))
-    held = isinstance(state, Result) and "tau" in state.arrays and np.any(state["tau"])
-    return _result(found, (HELD,) if held else ())
+    return _result(found)
 
 
 @dataclass(frozen=True)
@@ -84,47 +87,19 @@ class _Found:
     """The modes about one state."""
 
     number: int
-    motion: SmallMotion
+    steady: SteadyMotion
     modes: EigenModes
 
-
-# --- states -----------------------------------------------------------------------------------
-
-
-def _states(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the states about which modes are wanted."""
-    if isinstance(state, str | PathLike):
-        state = Result.load(cast("str", state))
-    if not isinstance(state, Result):
-        yield whole_state(state, parts)
-        return
-    _check_equilibria(mechanism, state)
-    for row in range(len(state)):
-        own = {g: state[g][row] for g in ("q", "tau") if g in state.arrays}
-        if "x" in state.arrays:
-            own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
-        yield whole_state(own, parts)
-
-
-def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
-    """Refuse results that have no poses of the mechanism, and those in which contacts push."""
-    given = argument("state", result.task)
-    remedy = "give the result of equilibria or equilibrium_path of the same mechanism"
-    if "q" not in result.arrays or result["q"].shape[1:] != (mechanism.nq,) or not len(result):
-        raise given.error(f"the {result.task} has no poses of {mechanism.name}", remedy)
-    for name, array in result.arrays.items():
-        if name.startswith("contact_force(") and np.any(array != 0):
-            raise RunError(
-                f"in some of the poses {name[14:-1]} touches, so that motions are not small there",
-                element="state",
-                remedy="give the state of an equilibrium in which nothing touches",
-            )
+    @property
+    def motion(self) -> SmallMotion:
+        """The small motion."""
+        return self.steady.small
 
 
 # --- the result -------------------------------------------------------------------------------
 
 
-def _result(found: Sequence[_Found], notes: tuple[str, ...]) -> Result:
+def _result(found: Sequence[_Found]) -> Result:
     mechanism = found[0].motion.mechanism
     blocks = [_arrays(each) for each in found]
     arrays = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
@@ -137,11 +112,8 @@ def _result(found: Sequence[_Found], notes: tuple[str, ...]) -> Result:
     for each, block in zip(found, blocks, strict=True):
         report += _report(each, block, shapes[start:], start, len(found))
         start += len(block["kind"])
-    facts = {
-        "kinds": [KINDS[int(kind)] for kind in arrays["kind"]],
-        "independent": list(found[0].motion.independent.names),
-    }
-    return Result("modes", mechanism, "mode", {**first, **arrays}, (*report, *notes), facts, UNITS)
+    facts = {"kinds": [KINDS[int(kind)] for kind in arrays["kind"]]}
+    return Result("modes", mechanism, "mode", {**first, **arrays}, tuple(report), facts, UNITS)
 
 
 def _arrays(found: _Found) -> dict[str, Array]:
@@ -160,6 +132,7 @@ def _arrays(found: _Found) -> dict[str, Array]:
         "damping_ratio": -poles.real / np.where(sizes > 0, sizes, 1.0),
         "pole_real": poles.real,
         "pole_imag": poles.imag,
+        "pole_error": np.array([mode.error for mode in own]),
         "kind": np.array([float(mode.kind) for mode in own]),
         "shape_real": shape.real,
         "shape_imag": shape.imag,
@@ -193,23 +166,39 @@ def _report(
     free = int(np.sum(kinds == FREE))
     if zeros > free:
         lines.append(f"{where}{zeros} poles are zero: motions without stiffness may drift on")
+    slow = float(np.max(arrays["pole_error"][kinds == FREE], initial=0.0))
+    if slow > SLOW:
+        lines.append(f"{where}what is slower than {slow:.2g} 1/s counts as a free motion")
     lines += [
         f"mode {start + k + 1}: {_words(motion, arrays, shapes[k], k)}" for k in range(len(kinds))
     ]
-    return [*lines, *(f"{where}{note}" for note in motion.notes())]
+    return [*lines, *(f"{where}{note}" for note in found.steady.notes())]
 
 
 def _words(motion: SmallMotion, arrays: Mapping[str, Array], shape: Complex, k: int) -> str:
     """Return a mode in words."""
-    kind, rates = int(arrays["kind"][k]), motion.mechanism.rates
-    speed, growth = arrays["angular_frequency"][k], arrays["growth"][k]
-    sizes = np.abs(shape).tolist()
-    order = sorted(range(len(sizes)), key=lambda i: -round(sizes[i], 6))
-    moving = [rates[i] for i in order if sizes[i] > 0.1]
+    kind, speed, growth = (
+        int(arrays["kind"][k]),
+        arrays["angular_frequency"][k],
+        arrays["growth"][k],
+    )
+    moving = _moving(np.abs(shape), motion.mechanism.rates)
+    if not moving and "x_real" in arrays:
+        states = (*rest_names(motion.mechanism), *motion.equations.control_states)
+        moving = _moving(np.hypot(arrays["x_real"][k], arrays["x_imag"][k]), states)
     more = f" and {len(moving) - MOST_NAMES} more" if len(moving) > MOST_NAMES else ""
-    of = f" of {', '.join(moving[:MOST_NAMES])}{more}" if moving else ", no coordinate moves"
+    of = f" of {', '.join(moving[:MOST_NAMES])}{more}"
     if kind == FREE:
         return f"{KINDS[kind]}{of}"
     fast = f"{speed:.6g} rad/s ({arrays['frequency'][k]:.6g} Hz), " if speed else ""
-    rate = f" by {growth:.6g} 1/s" if kind != OSCILLATION else ""
-    return f"{fast}{KINDS[kind]}{rate}{of}"
+    rate = f" by {abs(growth):.6g} 1/s" if kind != OSCILLATION else ""
+    error, size = arrays["pole_error"][k], np.hypot(speed, growth)
+    rough = f"; rounding may change it by {error:.1g} 1/s" if error > ROUGH * size else ""
+    return f"{fast}{KINDS[kind]}{rate}{of}{rough}"
+
+
+def _moving(sizes: Array, names: Sequence[str]) -> list[str]:
+    """Return the names of what moves, those that move most first."""
+    order = sorted(range(len(sizes)), key=lambda i: -round(float(sizes[i]), 6))
+    largest = float(np.max(sizes, initial=0.0))
+    return [names[i] for i in order if sizes[i] > 0.1 * largest]

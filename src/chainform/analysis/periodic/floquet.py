@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.oscillations.eigenmodes import eigenvalues
 from chainform.given import counted
 
 Array = NDArray[np.float64]
@@ -27,8 +28,6 @@ FAMILY = 1e-6
 """How near a multiplier of a family is to 1, if nothing larger follows from its error."""
 LEAST = 1e-9
 """The least error of a multiplier that is assumed."""
-BIGGEST = 1e-3
-"""Errors above this share of a multiplier leave it undecided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,8 @@ def multipliers_of(
     frame = np.linalg.qr(V, mode="complete")[0] if len(known) else np.eye(n)
     rest = frame[:, len(known) :]
     reduced = rest.T @ M @ rest
-    values, errors = _eigenvalues(reduced, accuracy * float(np.linalg.norm(M, 2)))
+    values, _, errors = eigenvalues(reduced, accuracy * float(np.linalg.norm(M, 2)))
+    errors = np.maximum(errors, LEAST)
     names = [""] * len(values)
     if gradient is not None and _is_conserved(M, gradient, accuracy):
         near = int(np.argmin(np.abs(values - 1.0))) if len(values) else -1
@@ -159,23 +159,6 @@ def multipliers_of(
         (*(name for name, _ in known), *(names[k] for k in order)),
         period,
     )
-
-
-def _eigenvalues(A: Array, error: float) -> tuple[Complex, Array]:
-    """Return eigenvalues and what an error of A makes of them, by their condition.
-
-    Two that are nearer than that are taken as one double eigenvalue, whose error is a square root.
-    """
-    if not len(A):
-        return np.zeros(0, np.complex128), np.zeros(0)
-    values, right = np.linalg.eig(A)
-    values = np.asarray(values, np.complex128)
-    with np.errstate(all="ignore"):
-        left = np.linalg.pinv(right)
-        conditions = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=0)
-        double = np.sqrt(error * max(1.0, float(np.linalg.norm(A, 2))))
-    errors = np.minimum(error * conditions, double)
-    return values, np.maximum(np.nan_to_num(errors, nan=double), LEAST)
 
 
 def _is_conserved(M: Array, gradient: Array, accuracy: float) -> bool:

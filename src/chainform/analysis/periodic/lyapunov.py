@@ -134,8 +134,8 @@ class _Chain:
     def _trace(self, path: Transitions) -> float:
         """Return the integral of the divergence over a block."""
         flow, steps = self.flow, np.diff(path.times)
-        kept = np.append(True, steps > 0)
-        edges = path.times[kept]
+        moving = np.append(True, steps > 0)
+        edges = path.times[moving]
         nodes = edges[:-1, None] + np.diff(edges)[:, None] * gauss().c
         inner = flow.over((edges[0], edges[-1]), nodes.ravel())
         run = inner.run(path.states[0])

@@ -34,7 +34,6 @@ from chainform.simulation import Problem, ProblemOptions, Run, Scenario, paramet
 
 Array = NDArray[np.float64]
 MOST_POINTS = 1_000_000
-TOLERANCE = 1e-9
 SAME = 1e-6
 """How well the next period must repeat the first one, in units of the motion."""
 FRACTIONS = (2, 3, 4, 5, 6, 7)
@@ -43,21 +42,37 @@ CONSERVED = 1e-8
 """By how much energy that is conserved may vary, as a share of what it varies in kind."""
 
 
-def periodic_motion(  # noqa: PLR0913, a front door
+class PeriodicOptions(ProblemOptions, total=False):
+    """Options of `simulate`, and what else a periodic motion takes; `periodic_motion` tells."""
+
+    settle: float
+    returns: int
+    shift: Mapping[str, Any] | None
+    relative: Sequence[str]
+    held: Sequence[str]
+    points: int
+    tolerance: float
+
+
+DEFAULTS: PeriodicOptions = {
+    "settle": 0.0,
+    "returns": 1,
+    "shift": None,
+    "relative": (),
+    "held": (),
+    "points": 201,
+    "tolerance": 1e-9,
+}
+
+
+def periodic_motion(
     mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
     period: float | str | None = None,
-    settle: float = 0.0,
     section: Any = None,
-    returns: int = 1,
     change: Mapping[str, Any] | None = None,
-    shift: Mapping[str, Any] | None = None,
-    relative: Sequence[str] = (),
-    held: Sequence[str] = (),
-    points: int = 201,
-    tolerance: float = TOLERANCE,
     progress: Progress | None = None,
-    **options: Unpack[ProblemOptions],
+    **options: Unpack[PeriodicOptions],
 ) -> Result:
     """Return a periodic motion near a start, and the multipliers that tell whether it is stable.
 
@@ -73,8 +88,8 @@ def periodic_motion(  # noqa: PLR0913, a front door
     Coordinates in `shift` advance in a period by a number ({"crank": "2*pi"}), those in `relative`
     by any: nothing may depend on where they are. `held` are entries of the start that stay as they
     are, such as "rod", "der(rod)" or "period"; in a family of motions they choose one. The motion
-    closes to `tolerance`, in parts of its size, and is put out at so many `points`. The other
-    options are those of `simulate`.
+    closes to `tolerance`, in parts of its size, and is put out at so many `points` (201). The
+    other options are those of `simulate`.
 
     The arrays are t, q, qd, qdd, and x where there are further states. `facts` has period,
     `is_forced` (whether laws of time give it), multipliers and their exponents (1/s) as lists of
@@ -84,12 +99,15 @@ def periodic_motion(  # noqa: PLR0913, a front door
     """
     watch = Watch(progress, takes_parts=False)
     watch.counting(MOST_STEPS)
-    request = _Request.of(mechanism, period, section, change, dict(options))
-    rest = argument("settle", settle).number(least=0.0)
-    begin = request.begin(argument("returns", returns).whole(1, 1000), rest)
+    own: dict[str, Any] = {**DEFAULTS, **options}
+    shift, relative, held = (own.pop(name) for name in ("shift", "relative", "held"))
+    rest = argument("settle", own.pop("settle")).number(least=0.0)
+    returns = argument("returns", own.pop("returns")).whole(1, 1000)
+    count = argument("points", own.pop("points")).whole(3, MOST_POINTS)
+    goal = argument("tolerance", own.pop("tolerance")).number(above=0.0, most=0.1)
+    request = _Request.of(mechanism, period, section, change, own)
+    begin = request.begin(returns, rest)
     closure = request.closure(begin, shift, relative, held)
-    count = argument("points", points).whole(3, MOST_POINTS)
-    goal = argument("tolerance", tolerance).number(above=0.0, most=0.1)
     orbit = Shooting(request.flow, closure, count).solve(begin.y, begin.period, goal, watch.tell)
     found = _checked(request.flow, closure, orbit)
     return _result(request, closure, orbit, *found)
@@ -107,7 +125,7 @@ class _Begin:
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """What is asked for: the problem, its flow, the period or a section."""
+    """What is to be found: the problem, its flow, the period or a section."""
 
     problem: Problem
     flow: MotionFlow
@@ -243,7 +261,7 @@ def _checked(flow: MotionFlow, closure: Periodicity, orbit: Orbit) -> tuple[Arra
     places = list(closure.relative)
     advance[places] = states.deviations(end[None], orbit.y)[0][places]
     if closure.section is None or not closure.section.changed:
-        first, later = over_longer(flow, orbit, closure.first, advance)
+        first, later = over_longer(flow, orbit, advance)
         apart = np.abs(states.deviations(later, first)) / orbit.scales
         growth = np.abs(orbit.path.forward()[..., :n] * orbit.scales / orbit.scales[:, None])
         allowed = SAME * max(1.0, float(growth.sum(axis=2).max()))

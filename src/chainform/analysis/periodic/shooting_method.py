@@ -319,18 +319,18 @@ class Shooting:
             f"{goal:.1e} was wanted",
             file=self.flow.mechanism.file,
             element="periodic_motion",
-            remedy="begin nearer to a periodic motion (q0, qd0, period), or let go: coordinates "
-            "that advance need shift or relative, and forces that take energy out something that "
-            "puts it in",
+            remedy="begin nearer to a periodic motion (q0, qd0, period; near a stable one by a "
+            "longer settle), or let go: coordinates that advance need shift or relative, and "
+            "forces that take energy out something that puts it in",
         )
 
 
-def over_longer(
-    flow: MotionFlow, orbit: Orbit, first: float, advance: Array
-) -> tuple[Array, Array]:
+def over_longer(flow: MotionFlow, orbit: Orbit, advance: Array) -> tuple[Array, Array]:
     """Return the states of a period, and those of the next one less the advance, (m, size)."""
     states, run = flow.states, orbit.run
-    later = flow.over((first + orbit.period, first + 2 * orbit.period), run.t + orbit.period)
+    times = run.t + orbit.period
+    # The ends are those of the times: a sum in another order may be before the last of them.
+    later = flow.over((float(times[0]), float(times[-1])), times)
     end = states.moved(orbit.y, advance)
     back = np.array([states.moved(y, -advance) for y in states.along(later.run(end))])
     return states.along(run), back

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linearisation import linearise
+from chainform.analysis.oscillations.vibration_modes import modes
 from chainform.analysis.periodic.periodic_motion import periodic_motion
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
@@ -27,8 +27,6 @@ from chainform.simulation import Scenario, scenario_of
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-6
-ROUNDING = 1e-7
-"""Growth below this share of the largest pole is none: that of double poles is rounding."""
 SCATTER = 10.0
 """How many times its error a multiplier must be outside of the unit circle."""
 
@@ -62,10 +60,10 @@ def stability_limit(
 ) -> Result:
     """Return the value of a parameter at which an equilibrium or a periodic motion turns unstable.
 
-    `of` is a table: {"task": "modes"} with the state of an equilibrium (q, x, u, tau ... as in
-    `linearise`), or {"task": "periodic_motion"} with its arguments. At one end of `span` deviations
-    must grow, and at the other not; the limit is closed in to `tolerance`, in the unit of the
-    parameter. A periodic motion is looked for from where it was at the nearest value so far.
+    `of` is a table: {"task": "modes"} with the state of an equilibrium or a steady motion and what
+    else `modes` takes, or {"task": "periodic_motion"} with its arguments. At one end of `span`
+    deviations must grow, and at the other not; the limit is closed in to `tolerance`, in the unit
+    of the parameter. A periodic motion is looked for from where it was at the nearest value so far.
 
     Arrays have a row for each value that was tried, in their order: parameter, growth (1/s), stable
     (1 or 0), q and qd at the start. `facts` has limit, the values `low` and `high` on both sides of
@@ -147,20 +145,13 @@ def _measure_of(mechanism: Any, name: str, of: Given) -> Measure:
 def _of_modes(
     mechanism: Any, value: float, arguments: dict[str, Any], near: GrowthAt | None
 ) -> GrowthAt:
-    """Return the largest real part of the poles about an equilibrium."""
+    """Return the largest real part of the poles about an equilibrium or a steady motion."""
     del near
-    found = linearise(mechanism, **arguments)
-    if not found.is_equilibrium:
-        raise RunError(
-            f"the state is no equilibrium: its drift is {found.residual:.3g}",
-            element="of",
-            remedy="give a state in which the mechanism rests at all values of the parameter",
-        )
-    poles = found.poles
-    growth = float(np.max(poles.real, initial=-np.inf)) if len(poles) else 0.0
-    rounding = ROUNDING * float(np.max(np.abs(poles), initial=0.0))
-    row = {"q": found.point["q"], "qd": found.point["qd"]}
-    return GrowthAt(value, growth, rounding, row)
+    found = modes(_mechanism(mechanism), **arguments)
+    k = int(np.argmax(found["growth"]))
+    row = {name: found[name][k] for name in ("q", "qd") if name in found.arrays}
+    row.setdefault("qd", np.zeros(found.mechanism.nv))
+    return GrowthAt(value, float(found["growth"][k]), float(found["pole_error"][k]), row)
 
 
 STARTS = {"q0": "q", "qd0": "qd", "period": "period"}

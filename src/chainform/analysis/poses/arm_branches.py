@@ -37,7 +37,7 @@ from chainform.analysis.poses.axis_angles import (
 from chainform.analysis.poses.pose_equations import PoseEquations
 from chainform.analysis.poses.pose_search import NEAR_STEPS, PoseSearch
 from chainform.analysis.poses.pose_targets import PoseGoals
-from chainform.analysis.poses.rotation_values import rotations_about
+from chainform.analysis.results.rotation_values import rotations_about
 from chainform.errors import RunError
 from chainform.given import counted
 
@@ -94,7 +94,7 @@ class ClosedForm:
                 break
             some = goals.take(lost)
             near, good = self._confirmed(
-                search, _beside(some, self.equations.size, random), some, NEAR_STEPS
+                search, _around(some, self.equations.size, random), some, NEAR_STEPS
             )
             rows = np.flatnonzero(good.any(axis=1))
             q[lost[rows], 0] = near[rows, np.argmax(good[rows], axis=1)]
@@ -122,7 +122,7 @@ class ClosedForm:
         return flat.reshape(q.shape), found.reshape(count, kinds)
 
 
-def _beside(goals: PoseGoals, size: float, random: np.random.Generator) -> PoseGoals:
+def _around(goals: PoseGoals, size: float, random: np.random.Generator) -> PoseGoals:
     """Return goals a little aside, in random directions."""
     shift, turn = random.uniform(-OFFSET, OFFSET, (2, *goals.position.shape))
     angle = np.linalg.norm(turn, axis=-1)[..., np.newaxis, np.newaxis]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.poses.rotation_values import rotations_about
+from chainform.analysis.results.rotation_values import rotations_about
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.complex128]

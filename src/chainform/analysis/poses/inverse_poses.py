@@ -202,6 +202,8 @@ REDUNDANCY = ("least_motion", "middle_range", "any")
 MOST_STARTS = 100_000
 MOST_REQUESTED = 10_000
 """Branches that may be wanted."""
+TRIES = 100
+"""Random poses in which laws may have a value."""
 
 
 class PoseOptions(TypedDict, total=False):
@@ -268,11 +270,24 @@ def inverse_kinematics(
         start = initial_state(settled, q0, None)[: len(start)]
     if search.limits:
         start = equations.clipped(start[np.newaxis])[0]
+    start = _with_value(search, start, wanted.goals.take([0]), is_given=q0 is not None)
     chosen = argument("method", method).choice(METHODS)
     form = closed_form(equations, wanted.goals) if chosen == "closed_form" else None
     count = _branches(branches, chosen)
     problem = PoseProblem(search, wanted, choice, chosen, count, start, form, watch)
     return path_poses(problem) if wanted.is_path else single_poses(problem)
+
+
+def _with_value(search: PoseSearch, start: Array, goal: PoseGoals, *, is_given: bool) -> Array:
+    """Return the pose to begin with: a random one where none is given and laws have no value."""
+    tries = start[np.newaxis]
+    if not is_given and not np.isfinite(search.equations.at(tries, goal).size[0]):
+        tries = search.random_poses(np.tile(start, (TRIES, 1)))
+    good = np.isfinite(search.equations.at(tries, goal.take([0] * len(tries))).size)
+    if not good.any():
+        message = "the laws of the mechanism have no value in the pose to begin with"
+        raise RunError(message, element="q0", remedy="give a pose in its range")
+    return tries[int(np.argmax(good))]
 
 
 def _branches(branches: int | str, method: str) -> int | None:

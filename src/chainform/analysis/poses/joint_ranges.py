@@ -19,11 +19,6 @@ from chainform.mechanism import (
 Array = NDArray[np.float64]
 
 
-def has_quaternion(mechanism: Mechanism, rate: int) -> bool:
-    segment = mechanism.rate_records[rate].segment
-    return segment >= 0 and mechanism.segments[segment].joint.kind.has_quaternion
-
-
 def carriers(mechanism: Mechanism, frame: str) -> list[Segment]:
     """Return the segments that carry a frame; none for that of an element."""
     known = [item.name for item in (*mechanism.frames, *mechanism.segments)]

@@ -24,14 +24,14 @@ from chainform.analysis.motions.constraint_values import ClosureRows
 from chainform.analysis.poses.graph_function import Function, graph_function
 from chainform.analysis.poses.joint_ranges import (
     carriers,
-    has_quaternion,
     limits_of,
     moving_rates,
     size_of,
     whole_turns,
 )
 from chainform.analysis.poses.pose_targets import PoseGoals
-from chainform.analysis.poses.rotation_values import (
+from chainform.analysis.results.displacement import has_quaternion
+from chainform.analysis.results.rotation_values import (
     of_length_one,
     quaternion_rates,
     rotation_vectors,

@@ -98,12 +98,28 @@ class PathFollower:
         return replace(self, targets=replace(self.targets, times=self.targets.times[:count]))
 
     def corrected(self, q: Array) -> PosePath:
-        """Return the path of poses near its own (m, nq), each corrected by Newton steps."""
-        found, good = self.search.newton(q, self.targets.goals)
-        good &= self.equations.is_possible(found, self.targets.times)
+        """Return the path of poses near its own (m, nq), each corrected by Newton steps.
+
+        Newton steps from poses that lag behind may lead to another branch, which is no motion: then
+        the path goes on from the pose before, and where that fails its branch ends.
+        """
+        times, found, good = self.targets.times, *self.search.newton(q, self.targets.goals)
+        good &= self.equations.is_possible(found, times)
+        for k in range(1, len(q)):
+            if good[k - 1] and not (
+                good[k] and self._goes_on(q[k - 1 : k + 1], found[k - 1 : k + 1])
+            ):
+                before = found[k - 1 : k]
+                found[k], good[k] = self._halved(before, times[k - 1], times[k], HALVINGS)
         lost = np.flatnonzero(~good)
         found[lost] = nearest(self.search, q[lost], self.targets.goals.take(lost))
         return PosePath(found[np.newaxis], good[np.newaxis])
+
+    def _goes_on(self, q: Array, found: Array) -> bool:
+        """Tell whether two corrected poses (2, nq) are as far apart as those that they correct."""
+        way = self.equations.difference(q[:1], q[1:])
+        apart = self.equations.difference(self.equations.moved(found[:1], way), found[1:])
+        return bool(np.max(np.abs(apart)) <= LINK + np.max(np.abs(way)) / 2)
 
     def _linked(self, starts: Array, q: Array, reached: Mask) -> Iterator[int]:
         """Fill in branches of a closed form: at each time the next to the one before."""

@@ -52,8 +52,9 @@ class Inverse:
 
 
 def inverse_of(J: Array) -> Inverse:
-    """Return the pseudo-inverse of matrices (m, rows, nv)."""
-    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    """Return the pseudo-inverse of matrices (m, rows, nv), zero where laws have no value."""
+    known = np.where(np.isfinite(J).all(axis=(1, 2), keepdims=True), J, 0.0)
+    U, s, Vt = np.linalg.svd(known, full_matrices=False)
     large = s > RANK * np.max(s, axis=1, keepdims=True, initial=0.0)
     weights = np.where(large, 1 / np.where(large, s, 1.0), 0.0)
     matrix = (np.swapaxes(Vt, 1, 2) * weights[:, np.newaxis]) @ np.swapaxes(U, 1, 2)

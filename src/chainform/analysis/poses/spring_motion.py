@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.poses.pose_rates import inverse_of
 from chainform.analysis.poses.pose_search import PoseSearch
 from chainform.analysis.poses.pose_targets import PoseGoals, PoseTargets
 from chainform.analysis.results.interruption import Watch
@@ -78,10 +79,10 @@ def pulled(search: PoseSearch, targets: PoseTargets, start: Array, watch: Watch)
 def _inertia(search: PoseSearch, start: Array) -> float:
     """Return L."""
     equations = search.equations
-    poses = search.random_poses(np.tile(start, (POSES, 1)))
+    poses = np.vstack([start, search.random_poses(np.tile(start, (POSES, 1)))])
     J = equations.at(poses, equations.goals_at(poses)).J
     # Frames that nothing moves are not pulled, whatever the inertia is.
-    return MARGIN * float(np.max(np.linalg.norm(J, ord=2, axis=(1, 2)))) ** 2 or 1.0
+    return MARGIN * float(np.max(inverse_of(J).values, initial=0.0)) ** 2 or 1.0
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,20 @@ class _Spring:
     def _midpoint(
         self, goals: Callable[[float], PoseGoals], t: float, h: float, q: Array, x: Array
     ) -> tuple[Array, Array]:
-        """Return poses and rates after a step of the midpoint rule; limits stop a coordinate."""
+        """Return poses and rates after a step of the midpoint rule.
+
+        Limits stop a coordinate; where a law has no value further on, all of them stop.
+        """
         equations = self.search.equations
         half = x + h / 2 * self.force(q, x, goals(t))
         middle = equations.moved(q, h / 2 * x)
         rates = x + h * self.force(middle, half, goals(t + h / 2))
         moved = equations.moved(q, h * half)
+        goes_on = np.isfinite(equations.at(moved, goals(t + h)).size)[:, np.newaxis]
+        moved, rates = (
+            np.where(goes_on, moved, q),
+            np.where(goes_on & np.isfinite(rates), rates, 0.0),
+        )
         if not self.search.limits:
             return moved, rates
         clipped = equations.clipped(moved)

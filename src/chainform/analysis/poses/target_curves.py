@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.motions.motion_sources import law_graph
 from chainform.analysis.poses.graph_function import graph_function
-from chainform.analysis.poses.rotation_values import TURNS, Values, aligned, quaternions_of
+from chainform.analysis.results.rotation_values import TURNS, Values, aligned, quaternions_of
 from chainform.given import Given, finite_array, plain
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism

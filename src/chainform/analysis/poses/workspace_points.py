@@ -53,7 +53,8 @@ def workspace(
 
     A joint moves between its limits, or a whole turn; `ranges` gives others, and must for sliding
     joints without limits. In a closed mechanism each pose is moved to the nearest in which loops
-    and constraints hold; poses that cannot be closed within the ranges are left out. Arrays: q,
+    and constraints hold; poses that cannot be closed within the ranges are left out, and so are
+    those in which laws of elements have no value. Arrays: q,
     `position` (m, 3) in world axes, `singular_values` (m, k). `values` are those of parameters.
     `progress` is called with the number of poses that are done, and of all; Ctrl-C raises
     TaskInterrupted, with these.
@@ -61,7 +62,7 @@ def workspace(
     watch, mechanism = Watch(progress), with_values(mechanism, values)
     number = argument("count", count).whole(1, MOST)
     check_frame(mechanism, of)
-    low, high, is_given = _ranges(mechanism, argument("ranges", ranges or {}).table())
+    low, high, is_given = _ranges(mechanism, argument("ranges", ranges or {}))
     q = low + (high - low) * _spread(number, mechanism.nq, argument("seed", seed).whole())
     lines = list[str]()
     if is_bound(mechanism):
@@ -72,7 +73,13 @@ def workspace(
         position, sizes = _reached(mechanism, of, q, Watch(takes_parts=False))
     else:
         position, sizes = _reached(mechanism, of, q, watch)
-    q = q[: len(position)]
+    found, places = len(position), np.flatnonzero(~np.isnan(position[:, 0]))
+    q, position, sizes = (part[places] for part in (q, position, sizes))
+    if len(q) < found:
+        lines.append(f"{len(q)} of {found} poses are left: laws have no value in the others")
+    if not len(q):
+        message = f"the laws of the mechanism have no value in {found} poses"
+        raise RunError(message, file=mechanism.file, element="ranges", remedy="give other ranges")
     box = [[float(f(position[:, k])) for f in (np.min, np.max)] for k in range(3)]
     reach = np.linalg.norm(position, axis=1)
     sides = ", ".join(f"{n} {a:.4g} to {b:.4g}" for n, (a, b) in zip("xyz", box, strict=True))
@@ -113,7 +120,10 @@ def _closed(
 
 
 def _reached(mechanism: Mechanism, of: str, q: Array, watch: Watch) -> tuple[Array, Array]:
-    """Return positions (m, 3) and singular values (m, k) of a frame in poses (m, nq)."""
+    """Return positions (m, 3) and singular values (m, k) of a frame in poses (m, nq).
+
+    Positions are nan where laws have no value.
+    """
     outputs = [f"pose({of})", f"jacobian({of})"]
     model = derive(mechanism, outputs)
     groups = {item.group for item in model.graph.inputs.values()}
@@ -123,9 +133,12 @@ def _reached(mechanism: Mechanism, of: str, q: Array, watch: Watch) -> tuple[Arr
     with watch.counting(len(q)):
         for first in range(0, len(q), TOGETHER):
             part = slice(first, first + TOGETHER)
-            found = model.evaluate(q=q[part], **times)
-            position[part] = found[outputs[0]][:, :3, 3]
-            J = found[outputs[1]][:, :3]
+            with np.errstate(all="ignore"):
+                found = model.evaluate(q=q[part], **times)
+            place, slopes = found[outputs[0]][:, :3, 3], found[outputs[1]][:, :3]
+            lost = np.isnan(place.sum(axis=1) + slopes.sum(axis=(1, 2)))
+            position[part] = np.where(lost[:, None], np.nan, place)
+            J = np.where(lost[:, None, None], 0.0, slopes)
             still = np.zeros((len(J), mechanism.nv))
             moving = [J] if rows is None else _along(rows, q[part], still, J)
             sizes += [np.asarray(np.linalg.svd(x, compute_uv=False), np.float64) for x in moving]
@@ -151,7 +164,8 @@ def _ranges(mechanism: Mechanism, given: Given) -> tuple[Array, Array, NDArray[n
         remedy = "give it euler angles in the file"
         raise RunError("a joint has a quaternion", element="ranges", remedy=remedy)
     low, high = limits_of(mechanism)
-    named = {mechanism.coordinate_index(name): entry for name, entry in given.items()}
+    table = given.table(remedy='write {"slide": [0, 1]}')
+    named = {mechanism.coordinate_index(name): entry for name, entry in table.items()}
     for place, entry in named.items():
         low[place], high[place] = (part.number() for part in entry.entries(2, "write [0, 1]"))
         if low[place] > high[place]:

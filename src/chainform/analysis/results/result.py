@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.results.mode_motion import mode_motion
+from chainform.analysis.results.displacement import mode_motion
 from chainform.display import Displayed
 from chainform.errors import ReadError, RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
 from chainform.model import StoredRun
+from chainform.pipeline import names_in
 from chainform.readers import native_text, read_text
 from chainform.simulation import (
+    About,
     ResultRecord,
     Run,
     columns_of,
@@ -176,14 +178,15 @@ class Result(Displayed):
         `simulate`. Forces between two times come from the quintic through six neighbours; those
         that a model leaves unknown are taken from it at 2000 times, and are linear in between.
         """
-        if self.rows != "t" or len(self) < 2:
+        unknown = [name for name in self.mechanism.unknowns if name in self.arrays]
+        if self.rows != "t" or len(self) < 2 or not (unknown or "tau" in self.arrays):
             remedy = "take the result of inverse_dynamics along a motion"
-            raise RunError("the result is no motion", element=self.task, remedy=remedy)
+            message = "the result has no forces along a motion"
+            raise RunError(message, element=self.task, remedy=remedy)
         t = self["t"]
-        acting: dict[str, Any] = {}
+        acting: dict[str, Any] = {"without": self._without}
         if "tau" in self.arrays:
             acting["forces"] = between(t, self["tau"])
-        unknown = [name for name in self.mechanism.unknowns if name in self.arrays]
         if unknown:
             acting["unknowns"] = _refined(t, {name: self[name] for name in unknown})
         acting |= {"q0": self["q"][0], "qd0": self["qd"][0], "t": (t[0], t[-1]), "t_eval": t}
@@ -202,9 +205,28 @@ class Result(Displayed):
         t = self["t"] if self.rows == "t" else np.arange(float(len(self)))
         qd, tau = (self.arrays.get(name, rest) for name in ("qd", "tau"))
         known = {n: a for n, a in self.arrays.items() if n not in ("t", "q", "qd", "tau")}
+        known |= self._forces_by_name
         if "qd" not in self.arrays:
             known = {"qdd": rest, **known}
-        return Run(self.mechanism, t, self["q"], qd, tau, method=self.task, computed=known)
+        states = (self.mechanism, t, self["q"], qd, tau)
+        about = About(without=self._without)
+        return Run(*states, method=self.task, about=about, computed=known)
+
+    @property
+    def _without(self) -> tuple[str, ...]:
+        """What the mechanism has and the task left out."""
+        return names_in("without", self.facts.get("without", ()))
+
+    @property
+    def _forces_by_name(self) -> dict[str, Array]:
+        """The unknown forces and wrenches of statics, by the names that they have in a run."""
+        forces, wrench = (self.arrays.get(name, self["q"][:, :0]) for name in ("forces", "wrench"))
+        frames = names_in("wrenches", self.facts.get("wrenches", ()))
+        wrenches = np.split(wrench, range(6, wrench.shape[1], 6), axis=1)
+        return {
+            **dict(zip(self.mechanism.unknowns, forces.T, strict=False)),
+            **{f"contact_wrench({n})": w for n, w in zip(frames, wrenches, strict=False)},
+        }
 
     @property
     def plotted(self) -> Result:
@@ -255,8 +277,8 @@ class Result(Displayed):
     def _shown(self, mode: int | None, amplitude: float) -> Run:
         """Return what pictures show: the poses, or the swing of a mode."""
         if "shape_real" in self.arrays:
-            chosen, independent = 1 if mode is None else mode, self.facts.get("independent", ())
-            return mode_motion(self.mechanism, self.arrays, independent, chosen, amplitude)
+            chosen = 1 if mode is None else mode
+            return mode_motion(self.mechanism, self.arrays, chosen, amplitude)
         if mode is not None:
             remedy = "leave mode out, or take the result of modes"
             raise RunError(f"{self.task} has no modes", element="mode", remedy=remedy)

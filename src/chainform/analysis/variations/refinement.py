@@ -3,7 +3,7 @@
 The states at the nodes come from the motion itself. An interval is cut in two until the error that
 it puts into the deviations is small: of two results, one in whole intervals and one in halves, the
 second has a 1023rd part of the difference (order 10). Between smooth stretches lie events
-(jumps.py).
+(event_variations.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.variations.collocation import ORDER, Stages, gauss
-from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.event_variations import EventVariation
 from chainform.analysis.variations.motion_variations import AWAY, MotionVariations
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variational_equations import VariationalEquations
@@ -150,6 +150,8 @@ class Refinement:
         """
         sizes = np.maximum(self.speeds, SEEN * self.speeds.max(initial=0.0))
         limit = max(SEEN, SLACK * self.motion.rtol) * np.where(sizes > 0, sizes, 1.0)
+        # What is at rest moves by rounding.
+        limit = limit + SLACK * self.motion.atol
         return np.any(pairs.lacking > limit, axis=1)
 
     def cut(self, pairs: Pairs, errors: Array, reached: float) -> Pairs:
@@ -159,7 +161,7 @@ class Refinement:
 
     def _divided(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> Pairs:
         self.rounds += 1
-        # Also where nothing can be said of the error, as where deviations are no numbers.
+        # Also where the error is unknown, as where deviations are no numbers.
         if self.rounds > ROUNDS or 2 * wide.sum() + len(pairs) > MOST or not wide.any():
             raise self.unreached(pairs, wide, reached)
         return Pairs.joined([pairs.some(~wide), self._cut(pairs.some(wide))])
@@ -223,11 +225,11 @@ class Refinement:
         """Return deviations at times, (m, n, columns); at the time of an event those after it."""
         n, Z = len(self.equations.names), path.forward(self.start)
         places = path.at(times)
-        begun = path.times[places]
-        inside = times > begun
+        last = path.times[places]
+        inside = times > last
         found = Z[places]
         if np.any(inside):
-            results = self._solved(begun[inside], times[inside])[0]
+            results = self._solved(last[inside], times[inside])[0]
             found[inside] = results[..., :n] @ found[inside]
             found[inside, :, Z.shape[-1] - self.width + n :] += results[..., n:]
         return found
@@ -320,10 +322,12 @@ class Refinement:
 
     def unreached(self, pairs: Pairs, wide: NDArray[np.bool_], reached: float) -> RunError:
         worst = int(np.argmax(wide))
+        message = f"the deviations do not come nearer than {reached:.1e}, not {self.goal:.1e}"
+        if reached <= self.goal:
+            message = "the rates do not change as the accelerations say"
         return RunError(
-            f"the deviations do not come nearer than {reached:.1e}, and {self.goal:.1e} was "
-            f"wanted: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the motion "
-            "is not accurate enough",
+            f"{message}: the equations are not smooth near t = {pairs.a[worst]:.9g} s, or the "
+            "motion is not accurate enough",
             file=self.equations.mechanism.file,
             element="tolerance",
             remedy="give a larger tolerance, or a smaller rtol for the motion",

@@ -28,6 +28,8 @@ from chainform.simulation import ConstraintResiduals
 
 Array = NDArray[np.float64]
 RANK = 1e-9
+MOVING = 1e-9
+"""A rate (m/s, rad/s) below this is none."""
 FITS = 1e-8
 """What rows leave over by a smaller share fits."""
 CLOSED = 1e-9
@@ -47,6 +49,7 @@ class StartDeviations:
         self.nv, self.rows, self.n = graph.nv, graph.rows, len(equations.names)
         y, given = motion.begin
         self.mechanism, self.gaps = equations.mechanism, None
+        self.turning = motion.seams.at_start()
         self.held: NDArray[np.bool_] = np.zeros(self.rows, dtype=bool)
         if self.rows:
             self.held = equations.mask(given)[0] > 0
@@ -54,6 +57,10 @@ class StartDeviations:
             found = graph.slopes(inputs, ("q", "qd", "x", "parameters"), INSTANT)
             own = equations.chosen(found)[0]
             self.positions, self.rates = own[: self.rows], own[self.rows : 2 * self.rows]
+            speeds = graph.values(inputs, INSTANT)[0][0, self.rows : 2 * self.rows]
+            first = system.machine.equations.row_counts.first_sticking
+            resting = (np.abs(speeds) < MOVING) & ~self.held & (np.arange(self.rows) >= first)
+            self.turning = np.concatenate([self.turning, self.rates[resting]])
             # Rows that bind accelerations alone say nothing of the start.
             self.held &= np.abs(self.rates[:, self.nv : 2 * self.nv]).max(axis=1) > 0
             # A contact holds the place in its plane at which it begins.
@@ -63,6 +70,8 @@ class StartDeviations:
         self.q = y[0, : system.machine.equations.nq]
         self.options = system.problem.options
         self.names = self._names(initial)
+        self.deviations = self._deviations()
+        self._refuse_turning(initial is None)
 
     @property
     def J(self) -> Array:
@@ -105,7 +114,7 @@ class StartDeviations:
 
     # --- deviations -------------------------------------------------------------------------
 
-    def deviations(self) -> Array:
+    def _deviations(self) -> Array:
         """Return z at the start by `names`, then by parameters, (n, their number)."""
         places = [self.labels.index(name) for name in self.names]
         p = len(self.equations.parameters)
@@ -115,6 +124,29 @@ class StartDeviations:
             self._follow(Z, [k for k in places if k < self.nv], first=0)
             self._follow(Z, [k - self.nv for k in places if self.nv <= k < 2 * self.nv], first=1)
         return Z
+
+    def _refuse_turning(self, is_default: bool) -> None:
+        """Refuse what has other derivatives on both sides, or leave it out where nobody named it.
+
+        So it is where a law jumps at the start, and for the rate of a joint that breaks loose.
+        """
+        p, size = len(self.equations.parameters), self.deviations.shape[1]
+        moved = self.turning[:, : self.n] @ self.deviations
+        moved[:, size - p :] += self.turning[:, self.n :]
+        bad = np.any(np.abs(moved) > RANK, axis=0)
+        if is_default:
+            good = np.append(~bad[: size - p], np.ones(p, dtype=bool))
+            self.names = tuple(np.array(self.names, dtype=object)[good[: size - p]])
+            self.deviations, bad = self.deviations[:, good], bad[good]
+        if bad.any():
+            what = [*self.names, *self.equations.parameters][int(np.argmax(bad))]
+            raise RunError(
+                f"{what} moves the start over a jump of a law, or of dry friction at rest: "
+                "the derivatives differ on both sides",
+                file=self.mechanism.file,
+                element="initial",
+                remedy="begin a little away from it, or name other values in initial",
+            )
 
     def _follow(self, Z: Array, chosen: list[int], *, first: int) -> None:
         """Let displacements (first 0) or rates (first 1) follow those that stay."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.jumps import EventVariation
+from chainform.analysis.variations.event_variations import EventVariation
 from chainform.display import Displayed
 
 Array = NDArray[np.float64]
@@ -79,10 +79,20 @@ class Transitions(Displayed):
     @cached_property
     def monodromy(self) -> Array:
         """The transition from the start to the end, (n, n)."""
-        result = np.eye(len(self.names))
+        return self._unit_deviations[0]
+
+    @property
+    def growth(self) -> float:
+        """The largest entry of any z that begins with a unit deviation."""
+        return self._unit_deviations[1]
+
+    @cached_property
+    def _unit_deviations(self) -> tuple[Array, float]:
+        result, largest = np.eye(len(self.names)), 1.0
         for transition in self.transitions:
             result = transition @ result
-        return result
+            largest = max(largest, float(np.abs(result).max(initial=0.0)))
+        return result, largest
 
     def at(self, times: Sequence[float] | Array) -> NDArray[np.intp]:
         """Return the last of the times before or at some times, those after events."""

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.variations.objective import NO_OBJECTIVE, Objective
+from chainform.display import Displayed
 from chainform.formulations import Kinematics, Laws, entry_of, with_derivatives
+from chainform.given import argument
 from chainform.graph import CALLS, Builder, Graph, Scalar, builder_of
+from chainform.mechanism import Mechanism, Number, law_reader
 from chainform.runtime import LruCache, Program
 from chainform.simulation import System
 
@@ -35,6 +37,35 @@ CHANGING = ("q", "qd", "x", "parameters")
 """What changes along a motion."""
 SOLVED = ("qdd", "sigma")
 """What equations under constraints are solved for."""
+REMEDY = 'write objective="(x - 1)^2", a law at the end, or {"integral": "der(x)^2"}'
+
+
+@dataclass(frozen=True)
+class Objective(Displayed):
+    """J = end(q, qd, t) at the end + the integral of a law from the start to the end.
+
+    Laws name coordinates, their rates, the time, parameters and coordinates of frames.
+    """
+
+    end: Number | None = None
+    integral: Number | None = None
+
+
+NO_OBJECTIVE = Objective()
+
+
+def objective_of(mechanism: Mechanism, given: Any) -> Objective:
+    """Return a checked objective: a law at the end, or a table with `end` and `integral`."""
+    if given is None:
+        return NO_OBJECTIVE
+    entry, laws = argument("objective", given), law_reader(mechanism)
+    if not entry.is_table:
+        return Objective(end=laws.law(entry))
+    table = entry.table(("end", "integral"), REMEDY)
+    if not any(one.is_given for one in (table["end"], table["integral"])):
+        raise entry.error("it names no law", REMEDY)
+    found = {n: laws.law(table[n]) for n in ("end", "integral") if table[n].is_given}
+    return Objective(**found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +194,7 @@ def _made(system: System, objective: Objective, source: object) -> VariationGrap
     graph = builder.finish()
     words = {MOTION: (*CHANGING, *(SOLVED if rows else ()))}
     words |= {INSTANT: (*CHANGING, "t"), BLOW: ("q", "parameters", "t", *SOLVED)}
-    words |= {VALUE: (*CHANGING, "t")}
+    words |= {VALUE: (*CHANGING, "t"), SEAMS: (*CHANGING, "t")}
     texts = [text for output in words for text in _slopes(graph, output, words[output])]
     slope = slope_of(MOTION, "parameters")
     texts += [weighted_by(MOTION)] if slope in texts else []
@@ -176,7 +207,10 @@ def _made(system: System, objective: Objective, source: object) -> VariationGrap
         "force": system.machine.layout.length("modes"),
     }
     program = Program(graph, lengths=lengths, threads=1)
-    return VariationGraph(program, nv, nx, equations.nx, rows, equations.parameters, source)
+    # An objective may name more of them.
+    named = [i.name for i in graph.inputs.values() if i.group == "parameter"]
+    parameters = tuple(dict.fromkeys((*equations.parameters, *named)))
+    return VariationGraph(program, nv, nx, equations.nx, rows, parameters, source)
 
 
 def _slopes(graph: Graph, output: str, words: Sequence[str]) -> list[str]:

@@ -23,20 +23,22 @@ from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import displacement_names, rate_names
 from chainform.analysis.variations.constrained_slopes import RowSolver
-from chainform.analysis.variations.objective import NO_OBJECTIVE, Objective, objective_of
 from chainform.analysis.variations.variation_graph import (
     CHANGING,
     MOTION,
+    NO_OBJECTIVE,
     SEAMS,
     SOLVED,
+    Objective,
     VariationGraph,
+    objective_of,
     variation_graph,
 )
 from chainform.errors import RunError
 from chainform.expressions import symbols_of
 from chainform.given import argument
 from chainform.mechanism import JointKind, Mechanism, automatic_parameters
-from chainform.simulation import System, rest_names
+from chainform.simulation import System, check_known, rest_names
 
 Array = NDArray[np.float64]
 UNDETERMINED = 1e-9
@@ -64,8 +66,8 @@ class VariationalEquations:
     ) -> VariationalEquations:
         """Return the equations of a system; parameters that are numbers there become free.
 
-        The integral of an `objective` (objective.py) is one more entry of z, the last one. RunError
-        where a motion of the system has no derivatives.
+        The integral of an `objective` is one more entry of z, the last one. RunError where
+        a motion of the system has no derivatives.
         """
         _refuse_functions(system)
         system = _with_free(system, parameters)
@@ -73,6 +75,9 @@ class VariationalEquations:
         equations = system.machine.equations
         wanted = objective_of(equations.mechanism, objective)
         graph = variation_graph(system, wanted)
+        given = system.conditions.given.mechanism.parameters
+        valued = [p.name for p in given if p.value is not None]
+        check_known(graph.program.graph, (*equations.parameters, *valued))
         mechanism = equations.mechanism
         more = rest_names(mechanism)
         own = equations.nx - equations.balance_states - equations.impulses
@@ -103,7 +108,8 @@ class VariationalEquations:
             looked_up = efforts.looked_up(t, self.mechanism)
         x = y[:, nq + nv : equations.size]
         first = layout.place("modes") - layout.place("tau")
-        defaults = {i.name: i.default for i in equations.graph.inputs.values()}
+        known = {p.name: p.value for p in self.mechanism.parameters}
+        known |= {i.name: i.default for i in equations.graph.inputs.values()}
         return {
             "t": t,
             "q": y[:, :nq],
@@ -112,7 +118,7 @@ class VariationalEquations:
             "tau": looked_up[:, :nv],
             "u": looked_up[:, nv:],
             "force": given[:, first : first + layout.length("modes")],
-            "values": {name: float(defaults[name] or 0) for name in self.graph.parameters},
+            "values": {name: float(known[name] or 0) for name in self.graph.parameters},
         }
 
     def mask(self, given: Array) -> Array:
@@ -242,6 +248,14 @@ class VariationalEquations:
         if not self.graph.has(SEAMS):
             return np.zeros((len(t), 0))
         return self.graph.values(self.inputs(t, y, given), SEAMS)[0]
+
+    def seam_slopes(self, t: Array, y: Array, given: Array) -> Array:
+        """Return the derivatives of the same by z, parameters and t, (m, count, n + p + 1)."""
+        return self.with_time(self.graph.slopes(self.inputs(t, y, given), (*CHANGING, "t"), SEAMS))
+
+    def with_time(self, found: Mapping[str, Array]) -> Array:
+        """Return derivatives by z, by the parameters of these equations and by t in one array."""
+        return np.concatenate([self.chosen(found), found["t"]], axis=-1)
 
 
 def crosses(v: Array) -> Array:

@@ -64,6 +64,7 @@ HELP = {
     "state": 'all of it: {"q": [...], "qd": [...]}, or a file of equilibria',
     "inputs": "what swings: crank,rocker, or amplitudes: crank=2.5",
     "frequencies": 'Hz: 1,2,5, or {"from": 0.1, "to": 100, "count": 401}',
+    "row": "which of several equilibria in --state",
     "independent": "coordinates that shall be independent",
     "wrenches": "frames on which a force and a moment act, or are to be found",
     "without": "what is left out: friction, springs, rotors, forces",
@@ -198,8 +199,9 @@ def run_task(task: str, args: Namespace) -> Report:
 
 LAWS = ("motion", "forces", "signals", "change", "events")
 STATE = ("q", "qd", "x", "u", "tau", "force", "wrench")
+STARTS = ("q0", "qd0", "x0", "start")
 NUMBERS = (
-    *(*STATE, "q0", "qd0", "x0", "t", "t_eval", "start", "held", "values", "span"),
+    *(*STATE, *STARTS, "t", "t_eval", "held", "values", "span"),
     *("shift", "frequencies", "inputs"),
 )
 NAMES = (
@@ -224,7 +226,9 @@ def _value(name: str, text: str, task: str = "") -> Any:
     if text == "-" or text.lower().endswith(".json"):
         return read_json(text)
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        is_alone = name in (*STATE, *STARTS) and isinstance(found, int | float)
+        return [found] if is_alone else found
     except ValueError:
         if text.lstrip().startswith(("{", "[")):
             return json_of(text, option)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis import Linearisation, StateOptions, linearise
+from chainform.analysis import Linearisation, LinearOptions, linearise
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.options import add_list, chosen_wrenches
@@ -49,20 +49,17 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Linearise the mechanism at the state."""
     mechanism = read_chosen(args)
-    acting = ("values", "forces", "signals", "controllers")
-    keys = (*StateOptions.__annotations__, *acting)
+    keys = LinearOptions.__annotations__
     given = Given(read_json(args.at), "", name_of(args.at)).table(keys, 'write {"q": [...]}').value
-    state = {name: part for name, part in given.items() if name not in acting}
     # What has no finite value is refused.
     with np.errstate(all="ignore"):
         found = linearise(
             mechanism,
-            state,
             outputs=_names(args.outputs),
             inputs=_names(args.inputs),
             independent=_names(args.independent),
             wrenches=chosen_wrenches(mechanism, args),
-            **{name: given[name] for name in acting if name in given},
+            **given,
         )
     return Report(_document(args, found), lambda page: _show(page, found))
 

@@ -14,7 +14,6 @@ from shlex import quote
 from typing import Any
 
 from chainform.cli.command import Command
-from chainform.cli.commands.check import mechanism_report
 from chainform.cli.dialogue import (
     VECTOR,
     Dialogue,
@@ -27,6 +26,7 @@ from chainform.cli.dialogue import (
     vector,
 )
 from chainform.cli.files import target_of, write_file
+from chainform.cli.mechanism_report import mechanism_report
 from chainform.cli.printing import Page, Report, tell
 from chainform.errors import Error, ReadError
 from chainform.given import Given, counted

@@ -11,29 +11,29 @@ import numpy as np
 from chainform.algebra import formulas
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.formulas import (
-    add_typesetting,
-    check_typesetting,
-    legend_rows,
-    letters_for,
-    selection_text,
-)
-from chainform.cli.mechanism_document import frame_outputs
+from chainform.cli.mechanism_report import frame_outputs
 from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
 from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.selection import (
     Selection,
+    add_typesetting,
     bad_input,
+    check_typesetting,
     chosen_requests,
     frame_names,
     has_intermediates,
     is_known,
     is_numbered,
+    is_typeset,
+    legend_rows,
+    letters_for,
     named_outputs,
     parse_request,
     refuse_numbered,
     select,
+    selection_text,
+    typeset,
 )
 from chainform.emitters import (
     Equation,
@@ -41,7 +41,6 @@ from chainform.emitters import (
     NameFormula,
     definition_formula,
     expansion_formula,
-    formula_latex,
 )
 from chainform.emitters import Formula as FormulaTree
 from chainform.errors import ReadError
@@ -92,7 +91,8 @@ def add_options(parser: ArgumentParser) -> None:
         "--digits",
         metavar="N",
         type=int,
-        help="round numbers to N significant digits, with --expand or --latex (default: exact)",
+        help="round numbers to N significant digits, with --expand, --latex or --mathml "
+        "(default: exact)",
     )
     parser.add_argument("--sympy", action="store_true", help="write SymPy expressions")
     add_typesetting(parser)
@@ -122,7 +122,7 @@ def run(args: Namespace) -> Report:
         return _list(args.file, *derive_all(mechanism, args), frames)
     model = _derive(mechanism, args, requests)
     selections = [select(model, request) for request in requests]
-    letters = letters_for(model, selections, args) if args.latex else None
+    letters = letters_for(model, selections, args) if is_typeset(args) else None
     steps = _steps(model, selections, args, letters) if args.steps else []
     found = [_formulas(model, selection, args, letters) for selection in selections]
     document: Document = {
@@ -141,16 +141,16 @@ def run(args: Namespace) -> Report:
         once = args.expand and not args.sympy
         return Report(document, lambda page: _show(page, [steps, *found], once=once))
     trees = [row.tree for rows in (steps, *found) for row in rows if row.tree is not None]
-    document["steps"] += legend_rows(letters, trees)
+    document["steps"] += legend_rows(letters, trees, args)
     pairs = list(zip(selections, found, strict=True))
     return Report(document, lambda page: _show_typeset(page, model, steps, pairs, letters, args))
 
 
 def _check_options(args: Namespace) -> None:
     check_typesetting(args)
-    if args.sympy and (args.latex or args.expand):
+    if args.sympy and (is_typeset(args) or args.expand):
         raise ReadError(
-            "--sympy goes without --expand and --latex",
+            "--sympy goes without --expand, --latex and --mathml",
             element="options",
             remedy="leave them out: SymPy expressions are over the inputs already",
         )
@@ -168,9 +168,10 @@ def _check_options(args: Namespace) -> None:
         raise ReadError("--angles goes with --expand", element="--angles", remedy=remedy)
     with bad_input():
         digits_of(args.digits)
-    if args.digits is not None and not (args.expand or args.latex):
+    if args.digits is not None and not (args.expand or is_typeset(args)):
         remedy = "as in: show FILE H[1,1] --expand --digits 6"
-        raise ReadError("--digits goes with --expand or --latex", element="--digits", remedy=remedy)
+        problem = "--digits goes with --expand, --latex or --mathml"
+        raise ReadError(problem, element="--digits", remedy=remedy)
     if args.steps and not args.quantities:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
 
@@ -196,8 +197,8 @@ def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[EntryReque
 
 
 def _form(args: Namespace) -> str:
-    if args.latex:
-        return "latex"
+    if is_typeset(args):
+        return "mathml" if args.mathml else "latex"
     return "sympy" if args.sympy else "text"
 
 
@@ -243,14 +244,14 @@ def _texts(
             return [(text, count, None) for text, count in zip(texts, counts, strict=True)]
         trees = [expansion_formula(result, letters, letters.turn) for result in found]
         pairs = zip(trees, counts, strict=True)
-        return [(formula_latex(tree), count, tree) for tree, count in pairs]
+        return [(typeset(tree, args), count, tree) for tree, count in pairs]
     if letters is None:
         return [(definition_text(graph, variable), None, None) for variable in variables]
     trees = [
         definition_formula(graph, v, letters, angles=letters.is_short, digits=args.digits)
         for v in variables
     ]
-    return [(formula_latex(tree), None, tree) for tree in trees]
+    return [(typeset(tree, args), None, tree) for tree in trees]
 
 
 def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Document:
@@ -284,7 +285,7 @@ def _show_typeset(
     for row in steps:
         if row.tree is not None:
             equation = Equation(NameFormula(letters(row.name)), row.tree)
-            page.text(formula_latex(equation))
+            page.text(typeset(equation, args))
     for selection, rows in quantities:
         trees = [row.tree for row in rows if row.tree is not None]
         by_variable = dict(zip((e.variable for e in selection.entries), trees, strict=True))

@@ -77,8 +77,10 @@ class BuilderArithmetic:
     def call(self, function: str, arguments: Sequence[Scalar]) -> Scalar:
         """Return a call of one argument, or what can be made of such.
 
-        step(x) is 1 from zero on: sign(2 sign(x) + 1) has no third value at the jump. A whole or
-        half power is made of products and a root, as logarithms of negative numbers have no value.
+        step(x) is 1 from zero on: sign(2 sign(x) + 1) has no third value at the jump. min and max
+        take half of both where these are equal, so that their slope is the mean of both sides. A
+        whole or half power is made of products and a root, as logarithms of negative numbers have
+        no value.
         """
         call, first = self.builder.call, arguments[0]
         match function, list(arguments):
@@ -87,7 +89,7 @@ class BuilderArithmetic:
             case (("min" | "max"), _):
                 for other in arguments[1:]:
                     ahead, behind = (first, other) if function == "max" else (other, first)
-                    chosen = self.builder.keep(self.call("step", [ahead - behind]))
+                    chosen = self.builder.keep((call("sign", ahead - behind) + 1) / 2)
                     first = chosen * first + (1 - chosen) * other
                 return first
             case "atan2", [y, x]:

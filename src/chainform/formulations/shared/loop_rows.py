@@ -139,7 +139,7 @@ class LoopGeometry:
 
     def _apart(self) -> Vector:
         """Return a - b."""
-        a, b = (self.world.frame_origin(_frame(e)) for e in (self.loop.closing, self.loop.target))
+        a, b = (self.world.frame_origin(frame_at(e)) for e in (self.loop.closing, self.loop.target))
         return self.world.builder.keep_vector(subtract(a, b))
 
     def _length(self) -> Scalar:
@@ -168,8 +168,9 @@ class LoopGeometry:
         )
 
     def _rotation(self, end: Attachment) -> Matrix:
-        return self.world.frame_rotation(_frame(end))
+        return self.world.frame_rotation(frame_at(end))
 
 
-def _frame(end: Attachment) -> Frame:
+def frame_at(end: Attachment) -> Frame:
+    """Return the frame at an end of a loop or spring."""
     return Frame("", end.segment, end.point, end.rotation)

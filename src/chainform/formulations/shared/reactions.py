@@ -38,7 +38,7 @@ from chainform.errors import DeriveError
 from chainform.formulations.shared.constraints import ConstraintLaws
 from chainform.formulations.shared.forces import spring_pulls
 from chainform.formulations.shared.kinematics import wrench_inputs
-from chainform.formulations.shared.loop_rows import LoopGeometry
+from chainform.formulations.shared.loop_rows import LoopGeometry, frame_at
 from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.tree import Limb, Skeleton
@@ -48,7 +48,6 @@ from chainform.mechanism import (
     GROUND,
     GROUND_NAME,
     IDENTITY,
-    Attachment,
     Frame,
     JointKind,
     Mechanism,
@@ -97,23 +96,19 @@ def loop_loads(world: World) -> Iterator[Load]:
             force = add(force, scale(sigma, wrench.force))
             moment = add(moment, scale(sigma, wrench.moment))
             back = add(back, scale(sigma, wrench.back))
-        yield Load(_frame(loop.closing), force, moment)
-        yield Load(_frame(loop.target), scale(-1, force), scale(-1, back))
+        yield Load(frame_at(loop.closing), force, moment)
+        yield Load(frame_at(loop.target), scale(-1, force), scale(-1, back))
 
 
 def spring_loads(world: World, options: Options) -> Iterator[Load]:
     """Yield the pulls of springs and dampers between two points."""
     for end, pull in spring_pulls(world.builder, world.skeleton.mechanism, options):
-        yield Load(_frame(end), pull, world.none)
+        yield Load(frame_at(end), pull, world.none)
 
 
 def all_loads(world: World, options: Options) -> list[Load]:
     """Return everything that acts on the bodies from outside or from other bodies."""
     return [*wrench_loads(world, options), *loop_loads(world), *spring_loads(world, options)]
-
-
-def _frame(end: Attachment) -> Frame:
-    return Frame("", end.segment, end.point, end.rotation)
 
 
 # --- constraints ----------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from chainform.formulations import (
     generalised_forces,
 )
 from chainform.graph import Builder, Graph, Scalar, include
-from chainform.mechanism import Force, Mechanism, Number
+from chainform.mechanism import Force, Mechanism
 from chainform.model import Model
 
 
@@ -265,10 +265,6 @@ class EquationBuilder:
         values += [self.input("qd", i) for i in range(self.mechanism.nv)]
         values += [self.input("x", i) for i in range(len(self.extra))]
         self.declare("settled", values)
-
-    def declare_laws(self, name: str, laws: Sequence[Number]) -> None:
-        """Declare the values of laws of coordinates, rates and time."""
-        self.declare(name, [self.laws.scalar(law) for law in laws])
 
     def finish(self) -> Equations:
         """Return the system."""

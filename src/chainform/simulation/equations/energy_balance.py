@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 
 WORK, LOSSES = 0, 1
 """Indices of the energy balance, behind all other states."""
-BALANCE_STATES = 2
 
 
 def has_energy_balance(mechanism: Mechanism) -> bool:

@@ -21,7 +21,7 @@ with the slopes s_i between its times and none before and after them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -32,6 +32,7 @@ import numpy as np
 from chainform.errors import RunError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
 from chainform.given import Given, argument
+from chainform.graph import Graph
 from chainform.mechanism import (
     Definition,
     Mechanism,
@@ -59,8 +60,15 @@ class Parameters:
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
         """Return the parameters that stay free in the equations of a part of the mechanism."""
         used = names_in(mechanism) if self.values else frozenset[str]()
+        return tuple(name for name in self._changing(mechanism) if name in used)
+
+    def bare(self, mechanism: Mechanism) -> Mechanism:
+        """Return a part of the mechanism without these values, for equations that serve for all."""
+        return without_values(mechanism, self._changing(mechanism))
+
+    def _changing(self, mechanism: Mechanism) -> list[str]:
         fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
-        return tuple(name for name in self.values if name in used and name not in fixed)
+        return [name for name in self.values if name not in fixed]
 
     def settled(self, mechanism: Mechanism) -> Mechanism:
         """Return a part of the mechanism with numbers for parameters that do not stay free.
@@ -86,11 +94,7 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     check_fixed(mechanism, values)
     for parameter in mechanism.parameters:
         if parameter.value is None and parameter.name in used and parameter.name not in values:
-            raise RunError(
-                f"the parameter {parameter.name} has no value",
-                element="values",
-                remedy=f"values={{{parameter.name!r}: ...}}, or give it one in the mechanism",
-            )
+            raise _without_value(parameter.name)
     if not values:
         check_signs(mechanism, values)
         return Parameters(mechanism, values)
@@ -100,6 +104,21 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     valued = replace(named, parameters=tuple(parameters), source=None)
     check_signs(valued, values)
     return Parameters(valued, values)
+
+
+def check_known(graph: Graph, values: Collection[str] = ()) -> None:
+    """Refuse equations in which a parameter has no value, as in a law of a force."""
+    for item in graph.inputs.values():
+        if item.group == "parameter" and item.default is None and item.name not in values:
+            raise _without_value(item.name)
+
+
+def _without_value(name: str) -> RunError:
+    return RunError(
+        f"the parameter {name} has no value",
+        element="values",
+        remedy=f"values={{{name!r}: ...}}, or give it one in the mechanism",
+    )
 
 
 def without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:

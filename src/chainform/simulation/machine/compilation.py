@@ -12,8 +12,8 @@ from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.runtime import CodeStorage, Key, LruCache, target_for
 from chainform.simulation.equations.builder import EquationBuilder, Equations
+from chainform.simulation.equations.contact.contact_rows import ContactEquations
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
-from chainform.simulation.equations.contact.rows import ContactEquations
 from chainform.simulation.equations.controllers import Controller
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event, Kink

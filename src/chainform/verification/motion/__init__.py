@@ -52,7 +52,11 @@ from chainform.simulation import (
 )
 from chainform.verification.certificate import Check
 from chainform.verification.motion.motion_comparison import LAWS, ROUNDED, MotionComparison
-from chainform.verification.motion.motion_laws import check_laws_of_motion, check_rates, stabilised
+from chainform.verification.motion.motion_identities import (
+    check_laws_of_motion,
+    check_rates,
+    stabilised,
+)
 from chainform.verification.motion.motion_variants import SAMPLES, Variants
 
 Array = NDArray[np.float64]
@@ -108,9 +112,11 @@ def _damage(run: Run) -> str:
     if not all(np.isfinite(array).all() for array in (run.q, run.qd)):
         return "its coordinates or rates are not finite"
     about = run.about
-    said = {"method": run.method, **about.settings}
-    said |= {"without": list(about.without), "values": dict(about.values)}
-    wrong = [name for name, text in digests_of(said).items() if about.given.get(name, text) != text]
+    settings = {"method": run.method, **about.settings}
+    settings |= {"without": list(about.without), "values": dict(about.values)}
+    wrong = [
+        name for name, text in digests_of(settings).items() if about.given.get(name, text) != text
+    ]
     return f"it was not computed with the {', '.join(wrong)} that it says" if wrong else ""
 
 

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.simulation import Run
 from chainform.verification.certificate import Check
-from chainform.verification.motion.motion_events import (
+from chainform.verification.motion.motion_variants import (
+    STIFF,
+    Variant,
+    Variants,
     event_pairs,
     event_parts,
     first_difference,
     paired,
 )
-from chainform.verification.motion.motion_variants import STIFF, Variant, Variants
 
 Array = NDArray[np.float64]
 
@@ -35,7 +37,7 @@ FASTER = 0.75
 ROUNDED = 1e-11
 """A deviation that rounding may cause, relative to the size of the motion."""
 COLUMNS = ("tau", "u", "x", "further", "qdd", "drives", "energy", "work", "losses")
-"""What a run has beside coordinates and rates; its forces and other outputs come after them."""
+"""What a run has besides coordinates and rates; its forces and other outputs come after them."""
 LAWS = {
     "again": "the run is the motion of its problem",
     "columns": "all other columns of the run are those of its problem",

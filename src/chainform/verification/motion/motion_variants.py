@@ -1,8 +1,12 @@
-"""The same motion once more: with a tighter tolerance, by another method, and shaken a little."""
+"""The same motion once more: with a tighter tolerance, by another method, and shaken a little.
+
+Events of two runs are paired: the k-th of a name belongs to the k-th of the same name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -14,7 +18,7 @@ from chainform.errors import Error, RunError
 from chainform.graph import CALL_NUMBER
 from chainform.mechanism import Mechanism, Parameter, names_in
 from chainform.pipeline import derive
-from chainform.simulation import MotionError, Problem, Run, Solver, settings_of
+from chainform.simulation import EventRecord, Impact, MotionError, Problem, Run, Solver, settings_of
 
 Array = NDArray[np.float64]
 Observer: TypeAlias = Callable[[], None]
@@ -39,6 +43,8 @@ Their errors add up more; but closed loops let them have no more accuracy than t
 """
 COARSE = 1e-12
 """The tightest tolerance with which closed loops can be solved by backward differences."""
+FAR = 0.005
+"""An event that is elsewhere by more than this share of the motion is another one."""
 
 
 @dataclass(frozen=True)
@@ -206,3 +212,49 @@ def shaken_mechanism(
         speed = 2 * np.pi * turns / length
         laws[rate] = f"{size:.17e}*cos({speed:.6f}*t + {phase:.6f} + {name})"
     return with_phase.with_forces(laws)
+
+
+def _by_name(run: Run) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for event in run.events:
+        found.setdefault(event.name, []).append(event.t)
+    return found
+
+
+def paired(run: Run, other: Run) -> Iterator[tuple[EventRecord, EventRecord | None]]:
+    """Yield each event of a run with that of another run; with None where it is not there."""
+    there: dict[str, deque[EventRecord]] = {}
+    for event in other.events:
+        there.setdefault(event.name, deque()).append(event)
+    for event in run.events:
+        same = there.get(event.name)
+        yield event, same.popleft() if same else None
+
+
+def event_pairs(run: Run, other: Run) -> Sequence[tuple[float, float] | None]:
+    """Return the times of the same events; None where the other run has none."""
+    return [None if b is None else (a.t, b.t) for a, b in paired(run, other)]
+
+
+def event_parts(event: EventRecord) -> tuple[Array, Array, Array, Array]:
+    """Return coordinates, rates, impulses and the loss at an event."""
+    if not isinstance(event, Impact):
+        return event.q, event.qd, np.zeros(0), np.zeros(0)
+    pushes = np.array([event.impulses[name] for name in sorted(event.impulses)])
+    return event.q, np.concatenate([event.qd, event.qd_after]), pushes, np.array([event.loss])
+
+
+def first_difference(run: Run, other: Run) -> float:
+    """Return the time of the first event that one of two runs has more than the other.
+
+    One that is elsewhere by more than a small share of the motion is another event.
+    """
+    a, b = _by_name(run), _by_name(other)
+    far = FAR * (run.about.span[1] - run.about.span[0])
+    first = np.inf
+    for name in {*a, *b}:
+        mine, theirs = a.get(name, []), b.get(name, [])
+        longer, count = max(mine, theirs, key=len), min(len(mine), len(theirs))
+        moved = [min(pair) for pair in zip(mine, theirs, strict=False) if abs(np.diff(pair)) > far]
+        first = min([first, *longer[count : count + 1], *moved])
+    return float(first)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.formulations import OutputRequest, parse_request
+from chainform.verification.deviation import largest_of
 from chainform.verification.peers.peer_tree import Peer, PeerState, cross_matrix
 
 Array = NDArray[np.float64]
@@ -59,7 +60,7 @@ class PeerValues:
         if request.name in BY_RESIDUAL:
             return self._residual(request.name, got)
         expected, floor = OF_MECHANISM[request.name](self)
-        return got, np.asarray(expected, dtype=float), max(floor, _largest(expected))
+        return got, np.asarray(expected, dtype=float), max(floor, largest_of(expected))
 
     # --- equations of motion ------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ class PeerValues:
     @cached_property
     def size(self) -> float:
         """The effort of a unit of acceleration."""
-        return _largest(self.mass)
+        return largest_of(self.mass)
 
     def _efforts(self, v: Array, a: Array) -> Array:
         return self.state.rates.T @ self.peer.efforts(v, a)
@@ -121,10 +122,10 @@ class PeerValues:
         """Return what a solution leaves, relative to the sizes of all terms."""
         if name == "inverse_mass_matrix":
             size = np.abs(self.mass) @ np.abs(got)
-            return self.mass @ got, np.eye(len(got)), _largest(size)
+            return self.mass @ got, np.eye(len(got)), largest_of(size)
         tau, rest = self.given.tau, self.bias() + self.acting()
         size = np.abs(self.mass) @ np.abs(got) + np.abs(rest) + np.abs(tau)
-        return self.mass @ got + rest, tau, _largest(size)
+        return self.mass @ got + rest, tau, largest_of(size)
 
     # --- energies, mass centre, momentum ------------------------------------------------------
 
@@ -178,7 +179,7 @@ class PeerValues:
             found, rows = np.eye(4), np.ones((4, 4))
             found[:3, :3], found[:3, 3] = turn, place
             rows[:3, 3] = given.length
-            return got / rows, found / rows, _largest(found / rows)
+            return got / rows, found / rows, largest_of(found / rows)
         jacobian = columns @ state.rates
         rate = slopes @ state.rates + columns @ state.rates_rate
         spin = cross_matrix(jacobian[3:] @ given.qd)
@@ -195,7 +196,7 @@ class PeerValues:
         }[request.name]
         rows = np.array([given.length] * 3 + [1.0] * 3)
         rows = rows if expected.ndim == 1 else rows[:, None]
-        return got / rows, expected / rows, max(1.0, _largest(expected / rows))
+        return got / rows, expected / rows, max(1.0, largest_of(expected / rows))
 
 
 OF_MECHANISM: dict[str, Callable[[PeerValues], tuple[Array, float]]] = {
@@ -216,7 +217,7 @@ OF_MECHANISM: dict[str, Callable[[PeerValues], tuple[Array, float]]] = {
     "centroidal_momentum_matrix": lambda v: (v.momentum_matrix(), 0.0),
     "centroidal_momentum_matrix_rate": lambda v: (
         v.momentum_matrix_rate(),
-        _largest(v.momentum_matrix()),
+        largest_of(v.momentum_matrix()),
     ),
 }
 """What each output is, and the least size that its deviation is relative to.
@@ -227,7 +228,3 @@ OF_RATES = frozenset(
     {"coriolis_matrix", "centroidal_momentum_rate", "centroidal_momentum_matrix_rate"}
 )
 """The outputs for which a program must have matrices of its own."""
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))

@@ -40,12 +40,15 @@ from chainform.mechanism import GROUND, Mechanism, number_of
 from chainform.model import Model
 from chainform.simulation.equations.builder import EquationBuilder
 from chainform.simulation.equations.controllers.context import ControlContext, Controller
+from chainform.simulation.equations.parameters import check_known
 from chainform.simulation.equations.times import later
 
 Array = NDArray[np.float64]
 FIELDS = ("sample", "delay", "resolution", "output_resolution")
 MOST_SAMPLES = 10**7
-"""The most samples of a controller in a motion: they take minutes."""
+"""The most samples of a controller in a motion, and of a delay: they take minutes."""
+WHOLE = 2.0**53
+"""From here on all doubles are whole."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ def sampled(controller: Controller, table: Given) -> Controller:
         near = float(sample * max(1, round(delay / sample)))
         message = f"the delay is no multiple of the sample time, {float(sample):g} s"
         raise table["delay"].error(message, f"give {near:g}, or another sample time")
+    if delay / sample > MOST_SAMPLES:
+        raise table["delay"].error("the delay has too many samples", "give a shorter one")
     steps = [_positive(table[f]) if table.has(f) else Fraction(0) for f in FIELDS[2:]]
     return SampledController(controller, sample, int(delay / sample), *steps)
 
@@ -147,6 +152,7 @@ class _Memory:
         equations.declare("results", [found[target] for target in controller.targets])
         equations.declare("rates", equations.extra[self.rest :])
         self.graph = equations.builder.finish()
+        check_known(self.graph)
         variables = [v for n in ("results", "rates") for v in self.graph.block(n).variables]
         wanted, self.places = np.unique(np.array(variables, dtype=np.int32), return_inverse=True)
         self.plan = BatchPlan(self.graph, wanted)
@@ -167,7 +173,7 @@ class _Memory:
         period, q, qd = float(self.controller.sample), parts["q"].copy(), parts["qd"].copy()
         if step := float(self.controller.resolution):
             places, rates = self.measured
-            q[places] = step * np.rint(q[places] / step)
+            q[places] = _rounded(q[places], step)
             before = q if self.before is None else self.before
             qd[rates] = (q[places] - before[places]) / period
             self.before = q
@@ -177,7 +183,7 @@ class _Memory:
         for v in self.plan.inputs:
             item = self.graph.inputs[v]
             if item.group == "parameter":
-                numbers[v] = np.nan if item.default is None else float(item.default)
+                numbers[v] = float(item.default or 0)
             else:
                 numbers[v] = float(given[item.group][item.index])
         # What has no value ends the motion in its next step, which names the cause.
@@ -187,10 +193,17 @@ class _Memory:
         self.integrals = self.integrals + period * values[count:]
         result = values[:count]
         if step := float(self.controller.output_resolution):
-            result = step * np.rint(result / step)
+            result = _rounded(result, step)
         self.waiting.append(result)
         self.number += 1
         return self.waiting.popleft()
+
+
+def _rounded(values: Array, step: float) -> Array:
+    """Return multiples of a step; numbers whose own places are wider stay what they are."""
+    with np.errstate(over="ignore"):
+        counts = values / step
+    return np.where(np.abs(counts) < WHOLE, step * np.rint(counts), values)
 
 
 def _measured(mechanism: Mechanism) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from chainform.model import Model
 from chainform.runtime import Program
 from chainform.verification.certificate import Check, reason_of
 from chainform.verification.deviation import Array, check_of, deviations_of
-from chainform.verification.samples import Sample, sample_of
+from chainform.verification.state_samples import Sample, sample_of
 
 LAW = "machine code computes the model"
 LANES_LAW = "lanes of a batch compute the model"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from chainform.analysis.design.design_parameters import named
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
-from chainform.analysis.design.optimiser import Outcome
+from chainform.analysis.optimisation.design_parameters import named
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.optimiser import AT_BOUND, Outcome
 from chainform.given import counted
 
 RANK = 1e-9
@@ -58,7 +58,8 @@ def _parameters(problem: DesignProblem, best: Outcome, start: DesignPoint) -> li
     parameters, lines = problem.parameters, list[str]()
     shares = parameters.scaled(best.point.values)
     for k, name in enumerate(parameters.names):
-        side = "lower" if shares[k] < 1e-5 else "upper" if shares[k] > 1 - 1e-5 else ""
+        is_low, is_high = shares[k] < AT_BOUND, shares[k] > 1 - AT_BOUND
+        side = "lower" if is_low else "upper" if is_high else ""
         at = f", its {side} bound" if side else ""
         lines.append(f"{name}: {start.values[k]:.6g} before, {best.point.values[k]:.9g} after{at}")
     return lines

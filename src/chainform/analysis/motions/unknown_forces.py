@@ -254,11 +254,14 @@ def _refuse_infinite(t: Array | None, matrix: Array, right: Array, J: Array) -> 
     finite = np.isfinite(matrix).all(axis=(-2, -1)) & np.isfinite(right).all(axis=-1)
     finite = finite & np.isfinite(J).all(axis=(-2, -1))
     if not finite.all():
-        where = "" if t is None else f" at t = {np.broadcast_to(t, finite.shape)[~finite][0]:.6g}"
+        state = f" in state {int(np.argmin(finite)) + 1}" if finite.ndim else ""
+        where = (
+            state if t is None else f" at t = {np.broadcast_to(t, finite.shape)[~finite][0]:.6g}"
+        )
         raise RunError(
             f"the equations have no finite value{where}",
             element="force_matrix",
-            remedy="the motion may leave the range of the mechanism: check its laws there",
+            remedy="it may be out of the range of the mechanism: check its laws there",
         )
 
 

@@ -16,7 +16,10 @@ from chainform.analysis.equilibrium.static_forces import statics
 from chainform.analysis.motions.motion_kinematics import kinematics
 from chainform.analysis.motions.motion_loads import inverse_dynamics
 from chainform.analysis.oscillations.frequency_response import frequency_response
+from chainform.analysis.oscillations.root_locus import root_locus
 from chainform.analysis.oscillations.vibration_modes import modes
+from chainform.analysis.periodic.lyapunov import lyapunov_exponents
+from chainform.analysis.periodic.periodic_motion import periodic_motion
 from chainform.analysis.poses.inverse_poses import inverse_kinematics
 from chainform.analysis.poses.workspace_points import workspace
 from chainform.analysis.results.result import Result
@@ -33,6 +36,9 @@ STUDIES: Mapping[str, Callable[..., Result]] = {
     "equilibrium_path": equilibrium_path,
     "modes": modes,
     "frequency_response": frequency_response,
+    "root_locus": root_locus,
+    "periodic_motion": periodic_motion,
+    "lyapunov_exponents": lyapunov_exponents,
 }
 """The function of each study."""
 MOST = 10_000_000

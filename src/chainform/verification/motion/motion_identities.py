@@ -20,6 +20,7 @@ from chainform.simulation import (
 )
 from chainform.spatial import quaternion_product, rotation_of_quaternion
 from chainform.verification.certificate import Check
+from chainform.verification.deviation import largest_of
 from chainform.verification.motion.motion_variants import Variants
 
 Array = NDArray[np.float64]
@@ -89,10 +90,10 @@ def _energy(run: Run, problem: Problem | None) -> Check:
 
 
 def stabilised(run: Run) -> str:
-    """Return how a run was kept on its loops, by the digest that it has of that."""
-    said = run.about.given.get("stabilise")
+    """Return how a run was held to its loops, by the digest that it has of that."""
+    digest = run.about.given.get("stabilise")
     for word in ("projection", "baumgarte", "none"):
-        if said in (None, digests_of({"stabilise": repr(stabilise_of(word))})["stabilise"]):
+        if digest in (None, digests_of({"stabilise": repr(stabilise_of(word))})["stabilise"]):
             return word
     return "other numbers"
 
@@ -179,13 +180,9 @@ def check_rates(variants: Variants, run: Run) -> Iterator[Check]:
 def _spacing(run: Run) -> float:
     """Return the distance of the points of a difference (s)."""
     span = run.about.span[1] - run.about.span[0]
-    place, rate, change = (_largest(values) for values in (run.q, run.qd, run.qdd))
+    place, rate, change = (largest_of(values) for values in (run.q, run.qd, run.qdd))
     times = [a / b for a, b in ((place, rate), (rate, change)) if a > 0.0 and b > 0.0]
     return float(np.clip(SPACING * min(times, default=span), 1e-6 * span, 1e-3 * span))
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def _instants(run: Run, spacing: float) -> Array:

@@ -6,30 +6,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters, differences
-from chainform.analysis.design.equilibrium_rows import EquilibriumRows
-from chainform.analysis.design.motion_slopes import MotionStudy
-from chainform.analysis.design.row_expressions import Varied
-from chainform.analysis.design.state_slopes import no_derivative
-from chainform.analysis.design.task_slopes import TaskSlopes, has_exact
+from chainform.analysis.equilibrium.equilibrium_search import without_turns
+from chainform.analysis.equilibrium.equilibrium_starts import periodic_coordinates
+from chainform.analysis.equilibrium.static_problem import StaticOptions, static_problem
+from chainform.analysis.optimisation.design_parameters import (
+    DesignParameters,
+    differences,
+    named,
+    scipy_module,
+)
+from chainform.analysis.optimisation.row_expressions import Varied
+from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
+from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
+from chainform.analysis.optimisation.task_slopes import TaskSlopes, has_exact
 from chainform.analysis.results.result import Result
-from chainform.analysis.studies import STUDIES, arguments_in, words_of
+from chainform.analysis.variations.sensitivities import sensitivities
 from chainform.errors import RunError
-from chainform.given import argument
-from chainform.simulation import ResultRecord, columns_of
+from chainform.given import Given, argument
+from chainform.pipeline import names_in
+from chainform.simulation import END, ProblemOptions, ResultRecord, Run, columns_of, simulate
 
 Array = NDArray[np.float64]
 MOST = 1_000_000
 """Rows times parameters: each takes all steps of the equations at once."""
+ACCURACY = 1e-10
+"""The tolerance of motions, unless another one is given."""
 REMEDY = 'write {"task": "statics", "q": ...}, or {"simulate": {"t": 2, "q0": [0.3]}}'
 
 
@@ -100,7 +110,7 @@ class Study:
                 message = f"{name} may mean the parameter or a column of the result"
                 raise RunError(message, element=name, remedy="give the parameter another name")
             if name not in places and name not in self.constants:
-                known = [*own, *places, *self.constants]
+                known = dict.fromkeys((*own, *places, *self.constants))
                 raise argument("expression", name).unknown("column or parameter", known)
         return {name: places[name] for name in names if name in places}
 
@@ -161,3 +171,103 @@ class Study:
         sizes = np.cumsum([result[name].size for name in arrays])[:-1]
         pairs = zip(arrays, np.split(found, sizes), strict=True)
         return {name: part.reshape(*result[name].shape, -1) for name, part in pairs}
+
+
+class EquilibriumRows:
+    """Puts equilibria next to those of the first result, by their distance without whole turns."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self.arguments = arguments
+        self.first: Array | None = None
+
+    def ordered(self, result: Result) -> Result:
+        """Return the same equilibria in the order of the first ones; RunError for more or less."""
+        q = result["q"]
+        if self.first is None:
+            acting = {k: x for k, x in self.arguments.items() if k in StaticOptions.__annotations__}
+            problem = static_problem(result.mechanism, acting, self.arguments.get("q0"))
+            self.first, self.periodic = q, periodic_coordinates(problem)
+            return result
+        if len(q) != len(self.first):
+            raise RunError(
+                f"there are {len(q)} equilibria, and {len(self.first)} at the first start",
+                file=result.mechanism.file,
+                element="equilibria",
+                remedy="give more starts to the study, or narrower ranges or bounds",
+            )
+        gaps = without_turns(q[None] - self.first[:, None], self.periodic)
+        solve = scipy_module("optimize").linear_sum_assignment
+        _, order = solve(np.linalg.norm(gaps, axis=2))
+        arrays = {name: array[order] for name, array in result.arrays.items()}
+        arrays["q"] = self.first + gaps[np.arange(len(order)), order]
+        arrays["equilibrium"] = result["equilibrium"]
+        return replace(result, arrays=arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class MotionStudy:
+    """Motions from the same start for values of parameters; `outputs` are further quantities."""
+
+    parameters: DesignParameters
+    options: Mapping[str, Any]
+    outputs: tuple[str, ...]
+
+    @staticmethod
+    def of(parameters: DesignParameters, given: Given, outputs: Given) -> MotionStudy:
+        """Return the study that options of `simulate` describe."""
+        table = given.table(remedy='write {"simulate": {"t": 2}}')
+        if table.has("values"):
+            raise table["values"].error("a design gives it", "leave it out")
+        options = table.table(tuple(ProblemOptions.__annotations__)).value
+        options = {"rtol": ACCURACY, **options, "energy_balance": False}
+        names = names_in("outputs", outputs.value or ())
+        return MotionStudy(parameters, options, names)
+
+    def find(self, values: Array) -> Result:
+        """Return the motion as rows of times; its machine code serves for all values."""
+        numbers = named(self.parameters.names, values)
+        run = simulate(self.parameters.mechanism, values=numbers, **self.options)
+        if run.about.ending != END:
+            raise RunError(
+                f"the motion ends early, by {run.about.ending}, at a time that parameters move",
+                element="study",
+                remedy="let it go on to its end: without events that end it",
+            )
+        arrays = {"t": run.t, "q": run.q, "qd": run.qd, "tau": run.tau}
+        if run.u is not None and run.u.size:
+            arrays["u"] = run.u
+        if run.extra_states is not None and run.extra_states.size:
+            arrays["x"] = run.extra_states
+        arrays |= {name: _quantity(run, name) for name in self.outputs}
+        return Result("simulate", run.mechanism, "t", arrays, units={"t": "s"})
+
+    def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
+        """Return the derivatives of some arrays of a motion, (m, ..., n)."""
+        names = self.parameters.names
+        outputs = [name for name in self.outputs if name in wanted]
+        numbers = named(names, values)
+        mechanism = self.parameters.mechanism
+        given: dict[str, Any] = {"outputs": outputs, "values": numbers, **self.options}
+        try:
+            along = sensitivities(mechanism, names, (), **given)
+        except RunError as error:
+            raise no_derivative(error.message, error.file, error.remedy or "") from error
+        found: dict[str, Array] = {}
+        for name in wanted:
+            if name == "t":
+                found[name] = np.zeros((len(result), len(names)))
+            elif name == "q":
+                found[name] = coordinate_changes(result.mechanism, along["d(q)"])
+            elif name in ("qd", "x", *outputs):
+                found[name] = along[f"d({name})"].reshape(*result[name].shape, -1)
+            else:
+                remedy = "write it as an expression of states, times and parameters"
+                raise no_derivative(f"{name} of a motion is not differentiated", remedy=remedy)
+        return found
+
+
+def _quantity(run: Run, name: str) -> Array:
+    """Return a quantity along a motion."""
+    if name == "energy":
+        return run.kinetic_energy + run.potential_energy
+    return run.qdd if name == "qdd" else run.output(name)

@@ -18,18 +18,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.graph_slopes import Changes, GraphSlopes, with_parameters
-from chainform.analysis.design.pose_slopes import pose_changes
-from chainform.analysis.design.state_slopes import (
-    StateChanges,
-    StateSlopes,
-    coordinate_changes,
-    no_derivative,
-)
 from chainform.analysis.motions.known_states import is_run_file
 from chainform.analysis.motions.motion_kinematics import with_points
 from chainform.analysis.motions.motion_loads import integral
 from chainform.analysis.motions.motion_sources import law_graph, motions_in
+from chainform.analysis.optimisation.graph_slopes import Changes, GraphSlopes, with_parameters
+from chainform.analysis.optimisation.state_slopes import (
+    StateChanges,
+    StateSlopes,
+    coordinate_changes,
+    no_derivative,
+    pose_changes,
+)
 from chainform.analysis.poses.pose_targets import pose_targets
 from chainform.analysis.results.result import Result
 from chainform.formulations import coordinate_of, is_bound

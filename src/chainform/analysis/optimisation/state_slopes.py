@@ -10,22 +10,27 @@ B         the balance of forces, C its derivative by the forces F that are found
     J_s dqdd_s = - (a_p + a_q dq + a_qd dqd + J_b dqdd_b)
     C dF       = - (B_p + B_q dq + B_qd dqd + B_qdd dqdd)
 
+Poses that hold frames at targets, with T, J twists of frames by coordinates (rows that a target
+binds) and rows of loops and constraints, and what parameters alone change of both, T_p and g_p:
+
+    T dq = - T_p dp,    J dq = - g_p dp,    dq = 0 of coordinates that are held
+
 That is the implicit function theorem; rows that depend on others are solved with the inverse of
 least norm. What is not determined by these equations is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.graph_slopes import GraphSlopes, with_parameters
 from chainform.analysis.linear.implicit_equations import ImplicitEquations, implicit_equations
 from chainform.analysis.motions.constraint_values import ClosureRows
+from chainform.analysis.optimisation.graph_slopes import GraphSlopes, with_parameters
 from chainform.errors import RunError
 from chainform.formulations import coordinate_of
 from chainform.mechanism import Mechanism
@@ -33,7 +38,11 @@ from chainform.mechanism import Mechanism
 Array = NDArray[np.float64]
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
+POSE_RANK = 1e-10
+"""The same where targets bind poses."""
 FORCES = ("tau", "force", "wrench", "sigma")
+OPEN = 1e-8
+"""A coordinate is determined if a change of it that nothing binds is below this share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +188,44 @@ def coordinate_changes(mechanism: Mechanism, along: Array) -> Array:
     result = np.zeros_like(along)
     result[:, [coordinate_of(mechanism, rate) for rate in range(mechanism.nv)]] = along
     return result
+
+
+def pose_changes(
+    equations: StateSlopes,
+    columns: Mapping[str, Array],
+    targets: Sequence[tuple[str, tuple[int, ...]]],
+    held: Sequence[int],
+    pose_of: Callable[[str], GraphSlopes],
+) -> Array:
+    """Return derivatives of q along the rates, (m, nv, n), NaN where targets leave them open.
+
+    `targets` are frames with the rows of their twist that are bound.
+    """
+    m, nv = len(columns["q"]), equations.mechanism.nv
+    unit = np.broadcast_to(np.eye(nv), (m, nv, nv))
+    fixed = np.zeros((m, len(held), nv))
+    fixed[:, range(len(held)), held] = 1.0
+    by_rates = [fixed, equations.jacobian(columns)]
+    by_parameters = [
+        np.zeros((m, len(held), len(equations.names))),
+        equations.positions.total(columns, {}, m),
+    ]
+    for frame, rows in targets:
+        slopes = pose_of(f"pose({frame})")
+        pose = slopes.values(columns, m).reshape(m, 4, 4)
+        chosen = list(rows)
+        by_rates.append(_twists(pose, slopes.along(columns, "q", unit, m))[:, chosen])
+        by_parameters.append(_twists(pose, slopes.total(columns, {}, m))[:, chosen])
+    A = np.concatenate(by_rates, axis=1)
+    inverse = np.linalg.pinv(A, rcond=POSE_RANK)
+    found = -inverse @ np.concatenate(by_parameters, axis=1)
+    loose = np.abs(np.eye(nv) - inverse @ A).max(axis=2, initial=0.0)
+    return np.where(loose[..., None] > OPEN, np.nan, found)
+
+
+def _twists(pose: Array, changes: Array) -> Array:
+    """Return linear and angular parts, in world axes, of changes (m, 16, k) of poses: (m, 6, k)."""
+    by = changes.reshape(len(pose), 4, 4, -1)
+    turn = np.einsum("mijk,mlj->milk", by[:, :3, :3], pose[:, :3, :3])
+    angular = np.stack([turn[:, 2, 1], turn[:, 0, 2], turn[:, 1, 0]], axis=1)
+    return np.concatenate([by[:, :3, 3], angular], axis=1)

@@ -86,6 +86,13 @@ def aligned(quaternions: Array) -> Array:
     return units * np.cumprod(signs)[:, np.newaxis]
 
 
+def rotated(quaternion: Array, vector: Array) -> Array:
+    """Return vectors (m, 3) turned by unit quaternions (m, 4)."""
+    u, s = quaternion[:, :3], quaternion[:, 3:]
+    across = np.cross(u, vector)
+    return np.asarray(vector + 2 * (s * across + np.cross(u, across)), np.float64)
+
+
 def turned(quaternion: Array, turn: Array) -> Array:
     """Return unit quaternions (m, 4) after turns (m, 3), axis times angle (rad) in body axes."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)

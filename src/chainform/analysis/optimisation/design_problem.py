@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters
-from chainform.analysis.design.row_expressions import Criterion, Varied, criterion
-from chainform.analysis.design.study import Study
+from chainform.analysis.optimisation.design_parameters import DesignParameters
+from chainform.analysis.optimisation.row_expressions import Criterion, Varied, criterion
+from chainform.analysis.optimisation.study import Study
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import Given, argument, double_of, plain

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import scipy_module
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.design_parameters import scipy_module
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
 from chainform.errors import Error
 
 Array = NDArray[np.float64]
@@ -35,8 +35,13 @@ EDGE = 1e-9
 """A search ended at the edge of its box within this share of the ranges."""
 FEASIBLE = 1e-6
 """Constraints hold within this share of their size."""
+AT_BOUND = 1e-9
+"""A parameter is at its bound within this share of its range."""
 ACTIVE = 1e-5
-"""A bound is active within this share of the range or of its size."""
+"""A constraint is active within this share of its size."""
+AGAIN, BETTER = 4, 1e-9
+"""How often a search begins anew where it ended, in the measures of that place, while it makes the
+objective smaller by this share."""
 SMALL = 1e-6
 """Gradients below this, and below this share of the objective, are small in any case."""
 RANK = 1e-8
@@ -96,14 +101,17 @@ class Search:
     def __post_init__(self) -> None:
         self.best = self.start
         self.points[self.start.values.tobytes()] = self.start
-        shares = self.problem.parameters.range
-        slopes = float(np.linalg.norm(self.start.slopes * shares))
-        self.scale = max(abs(self.start.size), slopes) or 1.0
-        self.steepest = slopes
+        self.steepest = self._measure()
         self.scales = [
             _scale(limit.lower, limit.upper, found.values)
             for limit, found in zip(self.problem.limits, self.start.limits, strict=True)
         ]
+
+    def _measure(self) -> float:
+        """Take the objective and its slope at the best point as measures; return the slope."""
+        slope = float(np.linalg.norm(self.best.slopes * self.problem.parameters.range))
+        self.scale = max(abs(self.best.size), slope) or 1.0
+        return slope
 
     # --- values at shares -----------------------------------------------------------------
 
@@ -141,15 +149,20 @@ class Search:
         """Return where the search ends."""
         n, parameters = len(self.start.values), self.problem.parameters
         box, success, message, failed = np.array([np.zeros(n), np.ones(n)]), False, "", None
+        again = AGAIN
         for _ in range(ROUNDS):
-            shares = parameters.scaled(self.best.values)
+            shares, before = parameters.scaled(self.best.values), self.best
             try:
                 shares, success, message = self._searched(shares, box)
                 self._take(self.at(shares), success)
                 shares = parameters.scaled(self.best.values)
                 inner = (box > 0) & (box < 1) & (np.abs(shares - box) < EDGE)
                 if failed is None or not inner.any():
-                    break
+                    again -= 1
+                    if not again or before.size - self.best.size <= BETTER * abs(before.size):
+                        break
+                    self._measure()
+                    continue
             except _Stop as stop:
                 failed, shares = stop, parameters.scaled(self.best.values)
             reach = float(np.max(np.abs(failed.shares - shares))) / 2
@@ -326,9 +339,9 @@ class Search:
         shares, reach = parameters.scaled(point.values), parameters.range
         for k, name in enumerate(parameters.names):
             unit = np.eye(len(reach))[k]
-            if shares[k] < ACTIVE:
+            if shares[k] < AT_BOUND:
                 yield unit, name, "lower", 1 / reach[k]
-            if shares[k] > 1 - ACTIVE:
+            if shares[k] > 1 - AT_BOUND:
                 yield -unit, name, "upper", -1 / reach[k]
 
     def _active_rows(self, point: DesignPoint, weight: float) -> Iterator[Active]:

@@ -1,4 +1,4 @@
-"""Which entries of exported matrices are not always zero, as compressed rows."""
+"""What an exported source says besides equations: joints, parameters, reading, rows of matrices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,49 @@ import numpy as np
 
 from chainform.emitters import RowPattern
 from chainform.graph import GROUPS, Block, Graph, parts_of
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, automatic_parameters
 from chainform.model.catalogue import CATALOGUE
 from chainform.model.quantity_results import sparsity_of
 from chainform.model.states import group_length
+
+MEANINGS = {
+    "m": ("kg", "mass"),
+    "com": ("m", "mass centre"),
+    "d": ("m", "position"),
+    "I": ("kg m^2", "inertia"),
+    "g": ("m/s^2", ""),
+}
+"""Units and meanings of parameters that have automatic names."""
+
+
+def reading_notes(mechanism: Mechanism) -> list[str]:
+    """Return why equations may differ from those of the file as it stands: warnings, snapping."""
+    chosen = [n for n in mechanism.notes if n.level == "warning" or n.element == "snapping"]
+    return [f"{note.element}: {note.text}" for note in chosen]
+
+
+def followers(mechanism: Mechanism) -> Iterator[str]:
+    """Yield a line about each joint that has no entry in q, since it follows another one."""
+    for index, segment in enumerate(mechanism.segments):
+        if segment.coordinate is None:
+            continue
+        leader = mechanism.coordinate_records[segment.coordinate].segment
+        if leader != index:
+            yield f"{segment.joint.name} follows {mechanism.segments[leader].joint.name}."
+
+
+def parameter_meaning(mechanism: Mechanism, name: str) -> tuple[str, str]:
+    """Return unit and meaning of a parameter: m_6 is ("kg", "mass of 'tool'"); "" if unknown."""
+    own = {parameter.name: parameter for parameter in mechanism.parameters}
+    if name in own:
+        return own[name].unit, ""
+    if name not in automatic_parameters(mechanism):
+        return "", ""
+    kind, *rest = name.split("_")
+    unit, word = MEANINGS[kind]
+    if not rest or int(rest[0]) > len(mechanism.segments):
+        return unit, ""
+    return unit, f"{word} of {mechanism.segments[int(rest[0]) - 1].name!r}"
 
 
 def is_nonzeros(output: str) -> bool:

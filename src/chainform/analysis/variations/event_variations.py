@@ -78,19 +78,19 @@ class Jumps:
         before, after = (self._rates_of(row) for row in (change.before, change.after))
         if np.abs(after - before).max() > SAME * (1.0 + np.abs(before).max()):
             if not change.met:
-                raise self._refusal(change, "an impact at the start has no derivatives", BEGIN)
+                raise self.refusal(change.t, "an impact at the start has no derivatives", BEGIN)
             found, name, row = self._impact(change)
             return found, [*met, (name, row)]
-        f = [self._rates(change.t, row) for row in (change.before, change.after)]
+        f = [self.rates(change.t, row) for row in (change.before, change.after)]
         if np.abs(f[1] - f[0]).max() <= SAME * (1.0 + np.abs(f[0]).max()) or not change.met:
             return identity, met
         row = self._stopped(change)
         speed = self._instant(change, change.before)[1][self.rows + row]
-        dt = self._time(change, speed, f[0])
+        dt = self.time_change(change.t, speed, f[0])
         identity += np.outer(f[0] - f[1], dt)
         return identity, met
 
-    def _rates(self, t: float, row: Array) -> Array:
+    def rates(self, t: float, row: Array) -> Array:
         """Return the rates of z at a state, (n,)."""
         state, given = row[None, : self.size], row[None, self.size :]
         return self.equations.rates(np.array([t]), state, given)[0]
@@ -101,29 +101,30 @@ class Jumps:
     # --- what is met ------------------------------------------------------------------------
 
     def _requested(self, change: StateChange) -> list[tuple[str, Array]]:
-        """Return how the times of events change that were requested."""
+        """Return how the times of events change that were requested; kinks are seams."""
         found: list[tuple[str, Array]] = []
-        numbers = [number for number in change.met if number < len(self.requested)]
-        for number in numbers:
+        for number in change.met:
+            if number >= len(self.requested) or self.requested[number].is_kink:
+                continue
             if self.requested[number].change is not None:
-                raise self._refusal(
-                    change,
+                raise self.refusal(
+                    change.t,
                     "a change of the state by a function of Python has no derivatives",
                     "use stops or contacts for impacts, or end the motion there",
                     f"event {self.requested[number].name!r}",
                 )
             slopes = self._instant(change, change.before)[1][2 * self.rows + number]
-            rates = self._rates(change.t, change.before)
-            found.append((self.requested[number].name, self._time(change, slopes, rates)))
+            rates = self.rates(change.t, change.before)
+            found.append((self.requested[number].name, self.time_change(change.t, slopes, rates)))
         return found
 
-    def _time(self, change: StateChange, slopes: Array, rates: Array) -> Array:
+    def time_change(self, t: float, slopes: Array, rates: Array) -> Array:
         """Return dt* by z and parameters, (n + p,), from slopes of g by z, parameters and t."""
         g_z, g_t = slopes[: self.n], slopes[-1]
         rate = g_t + g_z @ rates
         if not abs(rate) > GRAZING * (abs(g_t) + np.abs(g_z) @ np.abs(rates)):
-            raise self._refusal(
-                change,
+            raise self.refusal(
+                t,
                 "what is zero there only touches zero, so that its time has no derivative",
                 "choose another start, or end the motion before",
             )
@@ -132,8 +133,7 @@ class Jumps:
     def _instant(self, change: StateChange, row: Array) -> tuple[Array, Array]:
         """Return rows, their rates and laws of events; and slopes by z, parameters and t."""
         inputs = self._inputs(change.t, row)
-        slopes = self.graph.slopes(inputs, WORDS, INSTANT)
-        own = np.concatenate([self.equations.chosen(slopes), slopes["t"]], axis=-1)
+        own = self.equations.with_time(self.graph.slopes(inputs, WORDS, INSTANT))
         return self.graph.values(inputs, INSTANT)[0][0], own[0]
 
     def _inputs(self, t: float, row: Array) -> dict[str, Array]:
@@ -146,8 +146,8 @@ class Jumps:
         rows = [row for row in rows if row >= self.counts.first_sticking]
         if len(rows) == 1 and not mask[rows[0]]:
             return rows[0]
-        raise self._refusal(
-            change,
+        raise self.refusal(
+            change.t,
             "what holds changes there in a way whose derivatives are not known: a joint breaks "
             "loose at more than its sliding friction, or several change at once",
             "give the joint the same friction at rest as in motion, or end the motion before",
@@ -163,7 +163,7 @@ class Jumps:
         touching = range(self.counts.always, self.counts.first_tangential)
         hit = [i for i in touching if v[0][i] < -MOVING and abs(gaps[i]) < TOUCH]
         if not hit:
-            raise self._refusal(change, "the rates change there without an impact", REMEDY)
+            raise self.refusal(change.t, "the rates change there without an impact", REMEDY)
         E = np.zeros(m)
         for i in hit:
             law = self.barriers.rigid[i - self.counts.always].contact_law
@@ -172,12 +172,12 @@ class Jumps:
         W = self._blow(change, w, self._struck(change, hit, v), (E, slopes, after))
         R = np.eye(self.n, self.n + self.p + 1)
         R[self.nv : 2 * self.nv] += W
-        f = [self._rates(change.t, row) for row in (change.before, change.after)]
-        times = [self._time(change, slopes[i], f[0]) for i in hit]
+        f = [self.rates(change.t, row) for row in (change.before, change.after)]
+        times = [self.time_change(change.t, slopes[i], f[0]) for i in hit]
         size = np.abs(times[0]).max()
         if any(np.abs(each - times[0]).max() > SAME * size for each in times):
-            raise self._refusal(
-                change, "several gaps close at the same time, each by its own way", REMEDY
+            raise self.refusal(
+                change.t, "several gaps close at the same time, each by its own way", REMEDY
             )
         found = R[:, :-1] + np.outer(R[:, : self.n] @ f[0] + R[:, -1] - f[1], times[0])
         names = ", ".join(self.barriers.rigid[i - self.counts.always].name for i in hit)
@@ -220,14 +220,14 @@ class Jumps:
         values = self._speeds(change)
         after = bound * (values[1] + E * values[0])
         if not is_same or np.abs(after).max() > SAME * (1.0 + np.abs(values[0]).max()):
-            raise self._refusal(
-                change,
+            raise self.refusal(
+                change.t,
                 "a blow that goes through several contacts, or slides with friction, has no "
                 "derivatives here",
                 REMEDY,
             )
         blow = self.graph.slopes({**inputs, "sigma": impulses[None]}, WORDS, BLOW)
-        by = np.concatenate([self.equations.chosen(blow), blow["t"]], axis=-1)
+        by = self.equations.with_time(blow)
         right = last[m : 2 * m] + E[:, None] * first[m : 2 * m]
         return solver.solve(-by, -(right * bound[:, None])[None])[0][0]
 
@@ -242,23 +242,22 @@ class Jumps:
     def _refuse(self, change: StateChange) -> None:
         """Refuse changes whose derivatives are not known."""
         if not change.is_regular:
-            raise self._refusal(change, "events without end there were stepped across", REMEDY)
+            raise self.refusal(change.t, "events without end there were stepped across", REMEDY)
         if np.abs(change.after[: self.nq] - change.before[: self.nq]).max() > TOUCH:
-            raise self._refusal(change, "the coordinates change there at once", REMEDY)
+            raise self.refusal(change.t, "the coordinates change there at once", REMEDY)
         layout = self.equations.system.machine.layout
         first = self.size + layout.place("grips") - layout.place("tau")
         if np.any(change.after[first : first + layout.length("grips")]):
-            raise self._refusal(
-                change,
+            raise self.refusal(
+                change.t,
                 "a contact slides with friction from there on, which has no derivatives here",
                 "give it more friction, so that it holds, or none",
             )
 
-    def _refusal(
-        self, change: StateChange, message: str, remedy: str, element: str = "events"
-    ) -> RunError:
+    def refusal(self, t: float, message: str, remedy: str, element: str = "events") -> RunError:
+        """Return the error for what has no derivatives at a time."""
         mechanism = self.equations.mechanism
-        where = f"t = {change.t:.9g} s: {message}"
+        where = f"t = {t:.9g} s: {message}"
         return RunError(where, file=mechanism.file, element=element, remedy=remedy)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.design.design_parameters import DesignParameters, differences
-from chainform.analysis.design.design_problem import DesignPoint, DesignProblem
-from chainform.analysis.design.design_report import design_report
-from chainform.analysis.design.optimiser import Outcome, Search
-from chainform.analysis.design.study import Study
+from chainform.analysis.optimisation.design_parameters import DesignParameters, differences
+from chainform.analysis.optimisation.design_problem import DesignPoint, DesignProblem
+from chainform.analysis.optimisation.design_report import design_report
+from chainform.analysis.optimisation.optimiser import Outcome, Search
+from chainform.analysis.optimisation.study import Study
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import Error, RunError
@@ -24,6 +24,7 @@ from chainform.readers import read
 
 Array = NDArray[np.float64]
 MOST_STARTS = 10_000
+KINDS = ("exact", "differences")
 DRAWS = 10
 """How often a start is drawn anew where the study fails."""
 DIFFERENT = 1e-3
@@ -62,7 +63,15 @@ class DesignResult(Result):
         return self.after.plot(what or self.shown or None, file, before=self.before, **options)
 
 
-def design(  # noqa: PLR0913, a front door
+class SearchOptions(TypedDict, total=False):
+    """How a design is looked for: `starts`, all but the first drawn by `seed`; `derivatives`."""
+
+    starts: int
+    seed: int
+    derivatives: str
+
+
+def design(
     mechanism: Mechanism | str | PathLike[str],
     parameters: Mapping[str, Any],
     study: Mapping[str, Any],
@@ -70,15 +79,13 @@ def design(  # noqa: PLR0913, a front door
     minimise: str | None = None,
     goals: Mapping[str, Any] | None = None,
     constraints: Mapping[str, Any] | None = None,
-    starts: int = 5,
-    seed: int = 0,
-    derivatives: str = "exact",
     progress: Progress | None = None,
+    **options: Unpack[SearchOptions],
 ) -> DesignResult:
     """Return the values of parameters that bring about what is wanted of a study.
 
     `parameters` have bounds and perhaps a start: {"l": [0.2, 0.6], "k": {"lower": 1, "upper": 9,
-    "start": 5}}; the first start is theirs, else the values of the mechanism, and `starts` - 1 more
+    "start": 5}}; the first of `starts` (5) is theirs, else the values of the mechanism, and others
     are drawn by `seed`. `study` is a task with its arguments, {"task": "statics", "q": ...}, or a
     motion, {"simulate": {"t": 2}}. `minimise` is an expression over columns of its result and
     parameters with a value, "mean(tau.arm^2)", or "max(abs(tau.arm))"; or `goals` are values that
@@ -93,9 +100,10 @@ def design(  # noqa: PLR0913, a front door
     of all; Ctrl-C raises TaskInterrupted.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    count = argument("starts", starts).whole(1, MOST_STARTS)
-    number = argument("seed", seed).whole()
-    kind = argument("derivatives", derivatives).choice(("exact", "differences"), "derivatives")
+    given = argument("options", options).table(SearchOptions.__annotations__).value
+    count = argument("starts", given.get("starts", 5)).whole(1, MOST_STARTS)
+    number = argument("seed", given.get("seed", 0)).whole()
+    kind = argument("derivatives", given.get("derivatives", "exact")).choice(KINDS, "derivatives")
     chosen = DesignParameters.of(source, parameters)
     own = Study.of(chosen, study, kind == "exact")
     try:
@@ -192,8 +200,9 @@ def _result(
         "converged": np.array([float(row.is_converged) for row in rows]),
         "iterations": np.array([float(row.iterations) for row in rows]),
         "evaluations": np.array([float(row.evaluations) for row in rows]),
-        "q": np.array([row.point.result["q"][0] for row in rows]),
     }
+    if "q" in best.point.result.arrays:
+        arrays["q"] = np.array([row.point.result["q"][0] for row in rows])
     deviation = _deviation(problem, best.point)
     report, facts = design_report(problem, rows, start, deviation)
     shown = tuple(sorted(problem.study.columns(best.point.result, problem.names)))

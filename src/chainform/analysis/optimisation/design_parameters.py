@@ -20,6 +20,8 @@ ROUNDING = 1e-12
 """A share of the range that is nothing."""
 FARTHEST = 1e15
 """The largest bound of a parameter."""
+WIDEST = 1e8
+"""How far apart bounds may be, against the first value: a search does not see finer steps."""
 MOST = 200
 """Parameters of one design."""
 FIELDS = ("lower", "upper", "start")
@@ -122,6 +124,11 @@ def _bounds(given: Given, known: float | None) -> tuple[float, float, float]:
     if not lower <= start <= upper:
         remedy = "give a start between its bounds"
         raise given.error(f"it starts at {start:g}, which is out of its bounds", remedy)
+    if upper - lower > WIDEST * abs(start) > 0:
+        message = (
+            f"the bounds are {(upper - lower) / abs(start):.1g} times as far apart as its start"
+        )
+        raise given.error(message, "give narrower bounds, of the size of what may come")
     return lower, upper, start
 
 

@@ -153,22 +153,6 @@ class EquilibriumSystem:
         """Return states with closed loops, and what is left open, (m,)."""
         return self._descend(states, self.row_residual, self.row_jacobian)
 
-    def balanced(self, states: StaticStates) -> StaticStates:
-        """Return states with the multipliers that leave the least over in their poses.
-
-        Without them descent goes away from an equilibrium that is there already.
-        """
-        F, first = self.residual(states), len(self.columns) - self.equations.sizes["sigma"]
-        steps = np.zeros((len(F), len(self.columns)))
-        A = self.jacobian(states)[:, :, first:]
-        if A.size and np.isfinite(A).all():
-            steps[:, first:] = -np.einsum("mij,mj->mi", np.linalg.pinv(A, rcond=RANK), F)
-        found = self.moved(states, steps)
-        better = _norms(self.residual(found)) < _norms(F)
-        states = states.copy()
-        states.put(np.flatnonzero(better), found[better])
-        return states
-
     def descend(self, states: StaticStates) -> tuple[StaticStates, Array]:
         """Return states near equilibria, and what is left over, (m,)."""
         return self._descend(states, self.residual, self.jacobian)

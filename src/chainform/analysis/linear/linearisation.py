@@ -30,7 +30,7 @@ from chainform.mechanism import Mechanism
 from chainform.pipeline import names_in
 from chainform.readers import read
 from chainform.runtime import Key, LruCache
-from chainform.simulation import parameters_of
+from chainform.simulation import check_known, parameters_of
 
 Array = NDArray[np.float64]
 EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
@@ -126,7 +126,9 @@ class ActingValues:
         source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
         moving = parameters_of(source, self.values).mechanism
         laws = acting_laws(moving, self.forces, self.signals, self.controllers)
-        return equations_of(moving, names_in("wrenches", self.wrenches), laws)
+        equations = equations_of(moving, names_in("wrenches", self.wrenches), laws)
+        check_known(equations.graph)
+        return equations
 
 
 def linearise(

@@ -37,7 +37,13 @@ from chainform.mechanism import (
     reader_of,
 )
 from chainform.readers import read
-from chainform.simulation import assemble, parameters_of, rest_names, without_values
+from chainform.simulation import (
+    assemble,
+    check_known,
+    parameters_of,
+    rest_names,
+    without_values,
+)
 
 Array = NDArray[np.float64]
 STEPS = 25
@@ -78,6 +84,7 @@ class ParameterMotions:
         settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
         laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
         self.equations = equations_of(settled, (), laws)
+        check_known(self.equations.graph, [name])
 
     def at(
         self, value: float, near: SmallMotion | None = None, halves: int = HALVES

@@ -74,7 +74,10 @@ class Linearisation(Displayed):
 
     @property
     def poles(self) -> NDArray[np.complex128]:
-        """The eigenvalues of A (1/s), those that grow fastest first."""
+        """The eigenvalues of A (1/s), those that grow fastest first.
+
+        One that is multiple may be off by a root of rounding; `modes` has zeros exactly.
+        """
         found = np.asarray(np.linalg.eigvals(self.A), dtype=np.complex128)
         return found[np.lexsort((found.imag, -found.real))]
 

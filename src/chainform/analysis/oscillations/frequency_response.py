@@ -26,7 +26,7 @@ from chainform.analysis.oscillations.eigenmodes import (
 )
 from chainform.analysis.oscillations.steady_motion import (
     SteadyMotion,
-    given_states,
+    chosen_state,
     steady_motion,
 )
 from chainform.analysis.results.result import Result
@@ -82,12 +82,8 @@ def frequency_response(
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
     equations = ActingValues.of(options, wrenches).equations(mechanism)
-    states = given_states(equations.mechanism, state, options)
-    if row is None and len(states) > 1:
-        message = f"there are {len(states)} equilibria"
-        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
-    chosen = 1 if row is None else argument("row", row).whole(1, len(states))
-    motion = steady_motion(equations, states[chosen - 1], names, None, wanted)
+    chosen = chosen_state(equations.mechanism, state, row, options)
+    motion = steady_motion(equations, chosen, names, None, wanted)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -36,7 +35,6 @@ from chainform.mechanism import (
     parametrise,
     reader_of,
 )
-from chainform.readers import read
 from chainform.simulation import (
     assemble,
     check_known,
@@ -64,13 +62,12 @@ class ParameterMotions:
 
     def __init__(
         self,
-        mechanism: Mechanism | str | PathLike[str],
+        source: Mechanism,
         name: str,
         span: tuple[float, float],
         acting: ActingValues,
         state: Mapping[str, Any],
     ) -> None:
-        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
         self.name, self.state = name, dict(state)
         self.values: dict[str, Any] = argument("values", acting.values or {}).table().value
         given = (acting.forces, acting.signals, acting.controllers, list(state.values()))

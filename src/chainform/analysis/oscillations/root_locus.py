@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.linear.linear_variables import LinearOptions
-from chainform.analysis.linear.linearisation import ActingValues, whole_state
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
 from chainform.analysis.oscillations.parameter_motions import ParameterMotions
@@ -20,12 +20,13 @@ from chainform.analysis.oscillations.pole_paths import (
     crossings,
     matched,
 )
-from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked
+from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked, chosen_state
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
+from chainform.readers import read
 
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
@@ -34,14 +35,15 @@ KINDS = ("point", "divergence", "oscillation")
 UNITS = {"pole_real": "1/s", "pole_imag": "1/s", "growth": "1/s"}
 
 
-def root_locus(
+def root_locus(  # noqa: PLR0913, a front door
     mechanism: Mechanism | str | PathLike[str],
     parameter: str,
     span: tuple[float, float],
     *,
     count: int = 101,
     tolerance: float = 1e-10,
-    state: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
+    row: int | None = None,
     progress: Progress | None = None,
     **options: Unpack[LinearOptions],
 ) -> Result:
@@ -50,7 +52,8 @@ def root_locus(
     `parameter` is one of the mechanism, or a name in laws, gains of controllers or entries of the
     state: qd={"spin": "n"}. At each of `count` values, evenly from the first of `span` to the
     second, the equilibrium or the steady motion near the one before is found; `state`, or its
-    parts, is where the first is looked for. All else is as for `modes`.
+    parts, is where the first is looked for. All else is as for `modes`; of a result with several
+    equilibria `row` chooses one, from 1.
 
     Arrays have a row for each value, and for each crossing of the imaginary axis, which is located
     to `tolerance`, a share of the span: parameter, pole_real and pole_imag (1/s), each pole in one
@@ -65,8 +68,9 @@ def root_locus(
         raise argument("span", 0).error("the span is empty", "give two values: span=[0, 1]")
     number = argument("count", count).whole(2, MOST)
     share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
-    acting, begin = ActingValues.of(options), whole_state(state, options)
-    motions = ParameterMotions(mechanism, name, (first, last), acting, begin)
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    acting, begin = ActingValues.of(options), chosen_state(source, state, row, options)
+    motions = ParameterMotions(source, name, (first, last), acting, begin)
     locus = _Locus(motions, share * abs(last - first))
     watch = Watch(progress)
     with watch.counting(number):

@@ -201,6 +201,17 @@ def given_states(
     return states
 
 
+def chosen_state(
+    mechanism: Mechanism, state: Any, row: int | None, parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the state that is given; of several equilibria `row` chooses one, from 1."""
+    states = given_states(mechanism, state, parts)
+    if row is None and len(states) > 1:
+        message = f"there are {len(states)} equilibria"
+        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
+    return states[0 if row is None else argument("row", row).whole(1, len(states)) - 1]
+
+
 def _check_equilibria(mechanism: Mechanism, result: Result) -> None:
     """Refuse results that have no poses of the mechanism, and those in which contacts push."""
     given = argument("state", result.task)

@@ -249,7 +249,7 @@ def plot_arrays(
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
     `over` is the column on the other axis, by default the array that orders the rows; or it has as
     many columns, one for each curve, as the real parts of poles for imaginary ones. Rows without an
-    order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
+    order, as samples, equilibria and modes, are dots, and each branch is a line. Where the
     entries of one position are drawn over each other, a metre is as long on both axes. Columns of
     a table `before` are dashed. The other options are those of `FigureOptions`.
     """
@@ -285,7 +285,7 @@ def plot_arrays(
     return figure
 
 
-UNORDERED = ("sample", "equilibrium", "target")
+UNORDERED = ("sample", "equilibrium", "target", "mode")
 """Rows that do not follow each other."""
 
 

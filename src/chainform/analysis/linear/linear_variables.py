@@ -70,7 +70,7 @@ class RowOptions(LinearOptions, total=False):
     row: int | None
 
 
-class SearchOptions(RowOptions, total=False):
+class SteadyOptions(RowOptions, total=False):
     """What modes are about; with `search` the equilibrium or steady motion near the state."""
 
     search: bool

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import SearchOptions
+from chainform.analysis.linear.linear_variables import SteadyOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
@@ -58,7 +58,7 @@ def frequency_response(
     *,
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     wrenches: Sequence[str] = (),
-    **options: Unpack[SearchOptions],
+    **options: Unpack[SteadyOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import SearchOptions
+from chainform.analysis.linear.linear_variables import SteadyOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
@@ -56,7 +56,7 @@ def modes(
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     *,
     independent: Sequence[str] | None = None,
-    **options: Unpack[SearchOptions],
+    **options: Unpack[SteadyOptions],
 ) -> Result:
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 

@@ -289,6 +289,22 @@ def test_derivatives_of_random_mechanisms(name: str, number: int, count: int) ->
     assert outcome.comparisons == count
 
 
+@pytest.mark.parametrize(
+    ("name", "seed", "number"),
+    [
+        ("modes", 9, 96),
+        ("modes", 5, 39),
+        ("equilibrium_path", 9, 72),
+        ("equilibrium_path", 771, 118),
+    ],
+)
+def test_cases_that_were_wrong_once(name: str, seed: int, number: int) -> None:
+    """Stiffness by rounding, rods twice at a dead point, a start that was left."""
+    path, given = path_of(name), case_of(seed, number)
+    outcome = outcome_of(path, given)
+    assert not outcome.findings, [script_of(path, given, finding) for finding in outcome.findings]
+
+
 def test_a_case_is_the_same_every_time() -> None:
     assert case_of(5, 17) == case_of(5, 17)
     assert json.loads(json.dumps(case_of(5, 17))) == case_of(5, 17)

@@ -29,7 +29,6 @@ from chainform.reports.blocks import (
     ReportBlock,
     Title,
 )
-from chainform.reports.formulas import entry_blocks, formula_blocks, level_blocks
 from chainform.reports.html import fragment, page_html
 from chainform.reports.mechanism_blocks import (
     body_blocks,
@@ -38,7 +37,14 @@ from chainform.reports.mechanism_blocks import (
     picture_blocks,
     topology_blocks,
 )
-from chainform.reports.quantity_blocks import equation_of_motion, level_words, quantity_blocks
+from chainform.reports.quantity_blocks import (
+    entry_blocks,
+    equation_of_motion,
+    formula_blocks,
+    level_blocks,
+    level_words,
+    quantity_blocks,
+)
 from chainform.reports.tex import compiled, document_tex
 from chainform.search import path_of
 from chainform.verification import Check, verify

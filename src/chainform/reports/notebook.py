@@ -32,10 +32,10 @@ from chainform.reports.blocks import (
     Title,
     Verbatim,
 )
-from chainform.reports.formulas import quantity_latex
 from chainform.reports.html import fragment, page_html, waterfall
 from chainform.reports.mechanism_blocks import mechanism_blocks
 from chainform.reports.model_report import COLUMNS, count_blocks, figures, quantity_blocks
+from chainform.reports.quantity_blocks import quantity_latex
 from chainform.search import path_of
 
 MOST_ROWS, MOST_COLUMNS = 25, 12

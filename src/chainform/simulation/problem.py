@@ -189,7 +189,7 @@ class Problem(Displayed):
             and not parts_without_balance(self.mechanism)
         )
         model = model_of(
-            moving,
+            given.bare(moving),
             self.without,
             method,
             given.names(moving),

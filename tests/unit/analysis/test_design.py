@@ -339,6 +339,19 @@ def test_options_of_a_motion_are_checked() -> None:
         assert message in refused(balanced_arm(), {"r": [0.1, 1]}, study, minimise="last(q.arm^2)")
 
 
+def test_sampled_controllers_have_differences_alone() -> None:
+    control = {"arm": {"type": "pd", "kp": "10*r", "kd": 2, "sample": 0.01}}
+    study = {"simulate": {"t": 0.5, "q0": [0.3], "controllers": control}}
+    aim = {"minimise": "last(q.arm^2)"}
+    with pytest.raises(cf.Error, match="no variational equations") as caught:
+        design(balanced_arm(), {"r": [0.1, 1]}, study, **aim)
+    assert 'derivatives="differences"' in (caught.value.remedy or "")
+    found = design(
+        balanced_arm(), {"r": [0.1, 1]}, study, derivatives="differences", starts=1, **aim
+    )
+    assert found.facts["after"] < found.facts["before"]
+
+
 def test_a_parameter_on_which_nothing_depends_is_refused() -> None:
     arm = balanced_arm()
     poses = {"task": "kinematics", "motion": {"arm": "t"}, "t": [0, 1], "frames": ["weight"]}
@@ -380,6 +393,7 @@ def test_differences_are_taken_where_they_are_wanted_and_said() -> None:
     assert "not exact" in found.report[-1]
 
 
+@pytest.mark.slow
 def test_frequencies_and_poles_by_differences() -> None:
     """A mass of 1 kg swings at 2 Hz; one of 2 kg with a damper fades by c/(2 m)."""
     slide = cf.Mechanism.builder("slide", gravity=[0, 0, 0])

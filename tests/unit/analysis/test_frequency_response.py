@@ -99,6 +99,14 @@ def test_a_long_simulation_swings_as_much(name: str) -> None:
     assert complex(real, imag) == pytest.approx(wanted, rel=1e-4)
 
 
+def test_outputs_that_change_under_laws_of_time_are_refused() -> None:
+    builder = cf.Mechanism.builder("shaken", gravity=(0, 0, "-9.81"))
+    builder.segment("rod", axis="y", mass=1, com=[0, 0, "-0.5"], inertia=[0, "0.1", 0])
+    shaken = builder.base({"position": [0, 0, "0.2*sin(3*t)"]}).build()
+    with pytest.raises(cf.Error, match="no steady motion: with laws of time"):
+        cf.frequency_response(shaken, ["rod"], ["rod", "der(rod)", "qdd"], [1.0])
+
+
 def test_the_response_of_a_steady_motion_is_that_of_its_gyroscopic_equations() -> None:
     """A turned top under a torque about x, seen in space: 2 x 2 equations in two angles."""
     spin, w = 60.0, np.array([1.0, 8.0, 20.0])

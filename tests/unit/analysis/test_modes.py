@@ -301,6 +301,21 @@ def test_poles_are_those_of_linearise(name: str) -> None:
     assert np.abs(vectors).max(axis=1) == pytest.approx(np.ones(len(found)))
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_free_body_spins_about_its_outer_axes_only(axis: int) -> None:
+    """Euler: s^2 = -w^2 (I1 - I2) (I1 - I3)/(I2 I3); the motion of its centre is double at w."""
+    inertia, spin = [1.0, 2.0, 3.0], 2.0
+    builder = cf.Mechanism.builder("free", gravity=(0, 0, 0))
+    body = builder.segment("b", joint="free", mass=2, inertia=inertia).build()
+    found = cf.modes(body, qd={f"b_w{'xyz'[axis]}": spin})
+    one, two, three = (inertia[(axis + k) % 3] for k in range(3))
+    square = -(spin**2) * (one - two) * (one - three) / (two * three)
+    poles = complex_poles(found)
+    assert np.abs(poles**2 - square).min() < 1e-9
+    assert ("growth" in found.facts["kinds"]) == (square > 0)
+    assert np.all(np.abs(poles.real[found["kind"] == 1]) < found["pole_error"][found["kind"] == 1])
+
+
 def test_a_free_satellite_has_six_free_motions() -> None:
     """omega^2 = k (1/Jy + 1/Ip) of hub with panel and panel, about the axis through both centres.
 

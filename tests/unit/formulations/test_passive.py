@@ -174,3 +174,28 @@ def test_parameters_may_stand_in_all_of_it() -> None:
     assert symbolic.evaluate(**state)["inverse_dynamics"] == pytest.approx(expected)
     stiffer = symbolic.evaluate(**state, values={"k": 6})["inverse_dynamics"]
     assert stiffer - expected == pytest.approx([0.3 - 1])
+
+
+def test_rotors_are_in_the_closed_form() -> None:
+    """J = 0.04 kg m^2 beside the 2 kg m^2 of the rod."""
+    mechanism = pendulum(rotor_inertia="0.04").build()
+    found = cf.derive(mechanism, ["mass_matrix"], formulation="closed_form")
+    assert found.evaluate(q=[0.3])["mass_matrix"] == pytest.approx(np.array([[2.04]]))
+
+
+def test_an_effort_by_a_law_of_the_joint_and_its_rate() -> None:
+    builder = pendulum().actuator(
+        "drive", "rod", states={"i": "u - i"}, effort="2*i - 3*q - der(q)"
+    )
+    model = cf.derive(builder.build(), ["drives"])
+    assert model.evaluate(q=[0.5], qd=[0.7], x=[0.9], u=[0.0])["drives"] == pytest.approx([-0.4])
+
+
+def test_weight_alone_knows_nothing_of_a_base_that_turns() -> None:
+    mechanism = pendulum().base({"rpy": ["2*t", 0, 0]}).build()
+    found = [
+        cf.derive(mechanism, ["gravity"], formulation=way).evaluate(q=[0.3], t=0.4)["gravity"]
+        for way in ("newton_euler", "lagrange")
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    assert found[0] == pytest.approx([2 * 9.81 * sin(0.3) * cos(0.8)], abs=1e-12)

@@ -17,8 +17,7 @@ from chainform.errors import Error
 from chainform.graph import GROUPS, builder_of
 from chainform.reports import ModelReport
 from chainform.reports.blocks import EquationList, Paragraph
-from chainform.reports.formulas import MOST_DEFINITIONS
-from chainform.reports.quantity_blocks import INPUTS, equation_of_motion
+from chainform.reports.quantity_blocks import INPUTS, MOST_DEFINITIONS, equation_of_motion
 from chainform.reports.tex import block_tex
 from chainform.verification import verify
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chainform.mechanism import Mechanism
 from chainform.runtime import host
 from chainform.simulation import simulate
 from chainform.simulation.machine import compilation
@@ -46,6 +47,25 @@ def test_other_values_have_the_same_machine_code(made: list[Machine]) -> None:
     assert np.ptp(runs[2].energy) < 1e-6
     assert abs(runs[1].q[-1] - runs[0].q[-1]).max() > 1e-4
     np.testing.assert_allclose(runs[1].q, heavy.q, rtol=0, atol=1e-9)
+
+
+def test_so_have_other_values_in_laws_of_forces_and_controllers(made: list[Machine]) -> None:
+    builder = Mechanism.builder("slide", gravity=[0, 0, 0])
+    builder.parameter("k", value=3).parameter("c", value=2)
+    slide = builder.segment("x", joint="prismatic", axis="x", mass=1).build()
+    laws: list[dict[str, Any]] = [
+        {"forces": {"x": "-k*x - c*der(x)"}},
+        {"controllers": {"x": {"type": "pd", "kp": "k", "kd": "c"}}},
+    ]
+    for options in laws:
+        runs = [
+            simulate(slide, q0=[1], t=1, values={"k": k, "c": 2.0}, **options) for k in (3.0, 2.0)
+        ]
+        rates = [np.roots([1, 2, k]) for k in (3.0, 2.0)]
+        for run, (a, b) in zip(runs, rates, strict=True):
+            exact = (a * np.exp(b) - b * np.exp(a)) / (a - b)
+            assert run.q[-1] == pytest.approx(exact.real, abs=1e-8)
+    assert len(made) == 2
 
 
 def test_other_forces_events_and_methods_have_another_one(made: list[Machine]) -> None:

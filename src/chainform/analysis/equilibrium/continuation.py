@@ -26,6 +26,7 @@ from chainform.analysis.equilibrium.equilibrium_starts import (
     periodic_coordinates,
     start_poses,
     start_ranges,
+    with_multipliers,
 )
 from chainform.analysis.equilibrium.path_points import PathPoint, PathSystem
 from chainform.analysis.equilibrium.static_equations import StaticStates
@@ -85,9 +86,9 @@ class Continuation:
         self.first = self.path.point(state, closed, towards)
 
     def _states(self, q: Array) -> StaticStates:
-        m, sizes = len(q), self.equations.sizes
-        zeros = np.zeros((m, sizes["x"])), np.zeros((m, sizes["sigma"]))
-        return StaticStates(q, *zeros, np.full(m, self.span[0]))
+        m, x = len(q), np.tile(self.problem.x0, (len(q), 1))
+        sigma = np.zeros((m, self.equations.sizes["sigma"]))
+        return StaticStates(q, x, sigma, np.full(m, self.span[0]))
 
     def _start(self, q0: Any) -> tuple[StaticStates, Flags]:
         """Return the equilibrium near a pose."""
@@ -98,7 +99,7 @@ class Continuation:
         self.system = equilibrium_system(self.equations, about, scales)
         begin, left = self.system.close(self.equations.settled(begin))
         if left[0] < NEAR:
-            begin, left = self.system.descend(self.system.balanced(begin))
+            begin, left = self.system.descend(with_multipliers(self.system, begin))
         if left[0] < NEAR:
             begin, left, closed = self.system.refine(begin)
             if left[0] < BALANCED and problem.is_closed(begin.q, NEAR)[0]:

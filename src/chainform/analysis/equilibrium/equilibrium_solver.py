@@ -12,7 +12,7 @@ Burmeister), sqrt(a^2 + b^2) - a - b = 0. Near a solution each contact is closed
 Newton's method is that of a = 0 or b = 0.
 
 Units: an energy E that is usual among the starts, 1 rad or the size of the mechanism, and for each
-row the length of its gradient.
+row the length of its gradient. A state of an actuator that acts on no joint keeps its own.
 """
 
 from __future__ import annotations
@@ -153,22 +153,6 @@ class EquilibriumSystem:
         """Return states with closed loops, and what is left open, (m,)."""
         return self._descend(states, self.row_residual, self.row_jacobian)
 
-    def balanced(self, states: StaticStates) -> StaticStates:
-        """Return states with the multipliers that leave the least over in their poses.
-
-        Without them descent goes away from an equilibrium that is there already.
-        """
-        F, first = self.residual(states), len(self.columns) - self.equations.sizes["sigma"]
-        steps = np.zeros((len(F), len(self.columns)))
-        A = self.jacobian(states)[:, :, first:]
-        if A.size and np.isfinite(A).all():
-            steps[:, first:] = -np.einsum("mij,mj->mi", np.linalg.pinv(A, rcond=RANK), F)
-        found = self.moved(states, steps)
-        better = _norms(self.residual(found)) < _norms(F)
-        states = states.copy()
-        states.put(np.flatnonzero(better), found[better])
-        return states
-
     def descend(self, states: StaticStates) -> tuple[StaticStates, Array]:
         """Return states near equilibria, and what is left over, (m,)."""
         return self._descend(states, self.residual, self.jacobian)
@@ -268,7 +252,11 @@ def equilibrium_system(
     energy = max(_usual_energy(loads, equations.energies(states[finite])), least)
     rows, columns = np.ones(equations.count), np.ones(nv + nx + sizes["sigma"])
     rows[parts["balance"]], columns[:nv] = scales / energy, scales
-    rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx])
+    # A state of an actuator has the unit that does as much as the unit of energy.
+    efforts = np.swapaxes(slopes[:, parts["balance"], nv : nv + nx], 1, 2) * scales / energy
+    works = _lengths(efforts)
+    columns[nv : nv + nx] = np.divide(1.0, works, out=np.ones(nx), where=works > 0)
+    rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx] * columns[nv : nv + nx])
     for name in ("rows", "gaps"):
         rows[parts[name]] = _factors(slopes[:, parts[name], :nv] * scales)
     # J^T s, with the gradient of each row of length 1, is an energy.

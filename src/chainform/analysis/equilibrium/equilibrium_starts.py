@@ -103,7 +103,8 @@ def _multipliers(J: Array, right: Array, contacts: int, s: Array) -> Array:
     matrix, count = np.einsum("mik,mjk->mij", J, J), right.shape[1]
     diagonal = np.einsum("mii->mi", matrix)
     if not contacts:
-        regular = matrix + TINY * np.eye(count)
+        sizes = np.max(diagonal, axis=1, initial=1.0)
+        regular = matrix + TINY * sizes[:, None, None] * np.eye(count)
         return np.asarray(np.linalg.solve(regular, right[..., None])[..., 0], np.float64)
     s = s.copy()
     for _ in range(SWEEPS):

@@ -247,7 +247,11 @@ class MotionStudy:
         outputs = [name for name in self.outputs if name in wanted]
         numbers = named(names, values)
         mechanism = self.parameters.mechanism
-        along = sensitivities(mechanism, names, (), outputs=outputs, values=numbers, **self.options)
+        given: dict[str, Any] = {"outputs": outputs, "values": numbers, **self.options}
+        try:
+            along = sensitivities(mechanism, names, (), **given)
+        except RunError as error:
+            raise no_derivative(error.message, error.file, error.remedy or "") from error
         found: dict[str, Array] = {}
         for name in wanted:
             if name == "t":

@@ -164,7 +164,9 @@ def _mode(pole: complex, shape: Array, kind: int, error: float) -> EigenMode:
 
 def _general(motion: SteadyMotion) -> EigenModes:
     small, square = motion.small, np.ix_(motion.constant, motion.constant)
-    A = np.where(np.abs(small.rates[square]) > small.bounds[square], small.rates[square], 0.0)
+    # Balancing would make what is left over as large as all else where poles are zero.
+    unsure = np.maximum(small.bounds[square], AROUND * motion.residual)
+    A = np.where(np.abs(small.rates[square]) > unsure, small.rates[square], 0.0)
     scales = balanced_scales(A)
     even, bounds = (each * scales / scales[:, None] for each in (A, small.bounds[square]))
     size = float(np.linalg.norm(even, 2))

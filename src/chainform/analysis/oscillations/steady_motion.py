@@ -153,9 +153,9 @@ def _varying(motion: SmallMotion, ahead: float, outputs: Sequence[str] | None) -
         limit = SAME * (1e-3 + np.max(np.abs(own), initial=0.0))
         rows = np.flatnonzero(np.any(np.abs(own - there) > limit, axis=1)).tolist()
         rest = np.delete(np.stack([own, there]), rows, axis=1)
-        # The first column is the drift.
-        counts = np.any(np.abs(rest[:, :, [1 + k for k in rows]]) > limit)
-        if not counts and all(k < len(motion.independent.places) for k in rows):
+        # Rates and outputs count in any case; the first column is the drift.
+        is_left_out = all(k < len(motion.independent.places) for k in rows)
+        if is_left_out and not np.any(np.abs(rest[:, :, [1 + k for k in rows]]) > limit):
             return rows
     on_time = motion.depends_on_time and fastest == 0.0
     moving = [n for n, v in zip(mechanism.rates, qd, strict=True) if v]

@@ -60,8 +60,15 @@ class Parameters:
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
         """Return the parameters that stay free in the equations of a part of the mechanism."""
         used = names_in(mechanism) if self.values else frozenset[str]()
+        return tuple(name for name in self._changing(mechanism) if name in used)
+
+    def bare(self, mechanism: Mechanism) -> Mechanism:
+        """Return a part of the mechanism without these values, for equations that serve for all."""
+        return without_values(mechanism, self._changing(mechanism))
+
+    def _changing(self, mechanism: Mechanism) -> list[str]:
         fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
-        return tuple(name for name in self.values if name in used and name not in fixed)
+        return [name for name in self.values if name not in fixed]
 
     def settled(self, mechanism: Mechanism) -> Mechanism:
         """Return a part of the mechanism with numbers for parameters that do not stay free.

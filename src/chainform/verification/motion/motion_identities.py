@@ -90,10 +90,10 @@ def _energy(run: Run, problem: Problem | None) -> Check:
 
 
 def stabilised(run: Run) -> str:
-    """Return how a run was kept on its loops, by the digest that it has of that."""
-    said = run.about.given.get("stabilise")
+    """Return how a run was held to its loops, by the digest that it has of that."""
+    digest = run.about.given.get("stabilise")
     for word in ("projection", "baumgarte", "none"):
-        if said in (None, digests_of({"stabilise": repr(stabilise_of(word))})["stabilise"]):
+        if digest in (None, digests_of({"stabilise": repr(stabilise_of(word))})["stabilise"]):
             return word
     return "other numbers"
 

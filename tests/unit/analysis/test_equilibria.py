@@ -567,3 +567,23 @@ def test_a_linkage_without_freedoms_is_stable_with_a_drive_that_has_no_states() 
     assert len(found) == 2
     assert (found["stable"] == 1).all()
     assert np.allclose(np.abs(found["q"][:, 0]), np.pi / 3)
+
+
+def test_pressures_of_a_cylinder_that_carries_a_load_are_found() -> None:
+    """Millions of pascals, whose flow through the piston is a few cubic millimetres a second."""
+    found = cf.equilibria(EXAMPLES / "hydraulic_lift.toml", starts=8)
+    pressure = 400 * 9.81 / (1.257e-3 - 6.41e-4)
+    assert found["x"] == pytest.approx(np.array([[0, pressure, pressure]]), rel=1e-9, abs=1e-9)
+    assert found["family"].tolist() == [1]
+
+
+def test_a_search_begins_with_states_that_are_given() -> None:
+    """The laws of a pneumatic cylinder divide by pressures."""
+    slide = cf.read(EXAMPLES / "pneumatic_slide.toml")
+    with pytest.raises(RunError, match="no finite value") as error:
+        cf.equilibria(slide, starts=4)
+    assert "x0=" in (error.value.remedy or "")
+    air: dict[str, Any] = {"x0": {"cylinder.push": 1e5, "cylinder.pull": 1e5}}
+    assert cf.equilibria(slide, starts=4, **air)["x"].tolist() == [[1e5, 1e5]]
+    with pytest.raises(RunError, match="no state 'push'"):
+        cf.equilibria(slide, starts=4, x0={"push": 1e5})

@@ -86,9 +86,9 @@ class Continuation:
         self.first = self.path.point(state, closed, towards)
 
     def _states(self, q: Array) -> StaticStates:
-        m, sizes = len(q), self.equations.sizes
-        zeros = np.zeros((m, sizes["x"])), np.zeros((m, sizes["sigma"]))
-        return StaticStates(q, *zeros, np.full(m, self.span[0]))
+        m, x = len(q), np.tile(self.problem.x0, (len(q), 1))
+        sigma = np.zeros((m, self.equations.sizes["sigma"]))
+        return StaticStates(q, x, sigma, np.full(m, self.span[0]))
 
     def _start(self, q0: Any) -> tuple[StaticStates, Flags]:
         """Return the equilibrium near a pose."""

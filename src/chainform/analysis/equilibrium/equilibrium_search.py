@@ -80,8 +80,8 @@ def equilibria(
 
     `starts` poses are drawn evenly, by `seed`, from the `ranges` of coordinates: {"slide": [0, 1]},
     by default the limits of joints, one turn, or the size of the mechanism; q0 are poses to start
-    from besides. `held`, `forces`, `signals`, `values`, `stops`, `contacts` and `time` are those of
-    `StaticOptions`.
+    from besides. `held`, `forces`, `signals`, `values`, `stops`, `contacts`, `time` and `x0` are
+    those of `StaticOptions`.
 
     Arrays have a row for each equilibrium: q, tau (drives of held joints), x of actuators,
     multipliers, contact_force(NAME) and gap(NAME), potential_energy (of weight and springs), stable
@@ -128,11 +128,9 @@ class _Search:
         self.usual = min(USUAL, max(1, MOST_NUMBERS // size))
         drawn = start_poses(problem, self.ranges, number, argument("seed", seed).whole())
         q = np.concatenate([given_poses(problem, q0), drawn])
-        m, sizes = len(q), self.equations.sizes
-        none = np.full(m, np.nan)
-        self.starts = StaticStates(
-            q, np.zeros((m, sizes["x"])), np.zeros((m, sizes["sigma"])), none
-        )
+        m = len(q)
+        x, none = np.tile(problem.x0, (m, 1)), np.full(m, np.nan)
+        self.starts = StaticStates(q, x, np.zeros((m, self.equations.sizes["sigma"])), none)
         self.solved = 0
         self.left = np.zeros(0)
         """What each start left over."""
@@ -265,6 +263,8 @@ class _Search:
         elif not np.isfinite(self.left).any():
             message = f"the equations have no finite value at any of {len(self.starts)} starts"
             remedy = 'a law may leave its range there: give ranges={"s": [2.7, 5.2]}'
+            if self.equations.sizes["x"]:
+                remedy += " of coordinates, or states of actuators, x0={...}"
         else:
             left = float(np.min(self.left)) * self.system.energy
             message = (

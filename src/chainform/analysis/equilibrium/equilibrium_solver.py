@@ -12,7 +12,7 @@ Burmeister), sqrt(a^2 + b^2) - a - b = 0. Near a solution each contact is closed
 Newton's method is that of a = 0 or b = 0.
 
 Units: an energy E that is usual among the starts, 1 rad or the size of the mechanism, and for each
-row the length of its gradient.
+row the length of its gradient. A state of an actuator that acts on no joint keeps its own.
 """
 
 from __future__ import annotations
@@ -252,7 +252,11 @@ def equilibrium_system(
     energy = max(_usual_energy(loads, equations.energies(states[finite])), least)
     rows, columns = np.ones(equations.count), np.ones(nv + nx + sizes["sigma"])
     rows[parts["balance"]], columns[:nv] = scales / energy, scales
-    rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx])
+    # A state of an actuator has the unit that does as much as the unit of energy.
+    efforts = np.swapaxes(slopes[:, parts["balance"], nv : nv + nx], 1, 2) * scales / energy
+    works = _lengths(efforts)
+    columns[nv : nv + nx] = np.divide(1.0, works, out=np.ones(nx), where=works > 0)
+    rows[parts["x"]] = _factors(slopes[:, parts["x"], nv : nv + nx] * columns[nv : nv + nx])
     for name in ("rows", "gaps"):
         rows[parts[name]] = _factors(slopes[:, parts[name], :nv] * scales)
     # J^T s, with the gradient of each row of length 1, is an energy.

@@ -30,6 +30,7 @@ from chainform.simulation import (
     Barriers,
     ConstraintResiduals,
     barriers_of,
+    initial_rest,
     initial_state,
     parameters_of,
     tables_of,
@@ -50,7 +51,7 @@ class StaticOptions(TypedDict, total=False):
     `held` names coordinates that drives hold, where q0 has them, or gives their values. `forces`
     are laws by joints, and by names of unknown forces; `signals` numbers by actuators. `values`,
     `stops` and `contacts` are as in `simulate`; contacts are without friction. Laws of time are
-    taken at `time` (s).
+    taken at `time` (s). A search begins with the states `x0` of actuators, by names, and with zero.
     """
 
     held: Any
@@ -60,6 +61,7 @@ class StaticOptions(TypedDict, total=False):
     stops: Any
     contacts: Any
     time: float
+    x0: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class StaticProblem:
     """A mechanism with all its values and forces, and its equations of rest.
 
     Along a parameter `mechanism` has the first value of it. `held` are values of coordinates by
-    rate, `notes` what one should know.
+    rate, `notes` what one should know, `x0` states of actuators to begin with.
     """
 
     mechanism: Mechanism
@@ -76,6 +78,7 @@ class StaticProblem:
     held: Mapping[int, float]
     t: float
     notes: tuple[str, ...]
+    x0: Array
     first: float = np.nan
     """The first value of the parameter."""
 
@@ -137,7 +140,9 @@ def static_problem(
     settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
     equations = static_equations(settled, barriers, held, constants, signal)
     notes = _notes(mechanism, barriers, equations, t)
-    return StaticProblem(mechanism, equations, barriers, held, t, notes, float(span[0]))
+    x0 = argument("x0", given.get("x0", {})).table(remedy='write {"motor.current": 0.5}').value
+    begin = initial_rest(mechanism, mechanism.neutral(), np.zeros(mechanism.nv), x0)
+    return StaticProblem(mechanism, equations, barriers, held, t, notes, begin, float(span[0]))
 
 
 def _with_forces(mechanism: Mechanism, forces: Any) -> Mechanism:

@@ -93,7 +93,8 @@ class VariationGraph:
     def values(self, inputs: Mapping[str, Any], *outputs: str) -> list[Array]:
         """Return outputs at many states, a row for each."""
         function: Any = self.program.function(*outputs)
-        names = {a.group for a in self.program.signature(*outputs).arguments} - {"parameter"}
+        arguments = self.program.kernel(*outputs).signature.arguments
+        names = {argument.group for argument in arguments} - {"parameter"}
         given = {name: inputs[name] for name in names}
         if not names:
             given = {"t": inputs["t"]}

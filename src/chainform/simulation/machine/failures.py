@@ -107,7 +107,8 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
     # An actuator that knows the motion of its joint may have an inertia of its own.
     if not n or any(actuator.velocity or actuator.position for actuator in mechanism.actuators):
         return none
-    free = [name for name in equations.parameters if name in names_in(mechanism)]
+    used = names_in(mechanism)
+    free = [name for name in equations.parameters if name in used]
     given = {name: p[:, equations.parameters.index(name)] for name in free}
     try:
         model = MODELS.get(

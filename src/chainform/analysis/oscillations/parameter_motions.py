@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -36,7 +35,6 @@ from chainform.mechanism import (
     parametrise,
     reader_of,
 )
-from chainform.readers import read
 from chainform.simulation import assemble, parameters_of, rest_names, without_values
 
 Array = NDArray[np.float64]
@@ -58,13 +56,12 @@ class ParameterMotions:
 
     def __init__(
         self,
-        mechanism: Mechanism | str | PathLike[str],
+        source: Mechanism,
         name: str,
         span: tuple[float, float],
         acting: ActingValues,
         state: Mapping[str, Any],
     ) -> None:
-        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
         self.name, self.state = name, dict(state)
         self.values: dict[str, Any] = argument("values", acting.values or {}).table().value
         given = (acting.forces, acting.signals, acting.controllers, list(state.values()))
@@ -124,6 +121,12 @@ class ParameterMotions:
         search = _Search(motion, state)
         is_near = near is None or bool(self.depends & {"q", "x"})
         return search.motion if search.succeeds() and (is_near or search.is_straight) else None
+
+
+def nearest_state(motion: SmallMotion, state: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the state of the steady motion near another one; that one where none is found."""
+    search = _Search(motion, dict(state))
+    return search.motion.point if search.succeeds() else motion.point
 
 
 class _Search:

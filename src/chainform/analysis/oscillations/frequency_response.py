@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linear_variables import SteadyOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
@@ -26,7 +26,7 @@ from chainform.analysis.oscillations.eigenmodes import (
 )
 from chainform.analysis.oscillations.steady_motion import (
     SteadyMotion,
-    chosen_state,
+    given_state,
     steady_motion,
 )
 from chainform.analysis.results.result import Result
@@ -57,9 +57,8 @@ def frequency_response(
     frequencies: Any = None,
     *,
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
-    row: int | None = None,
     wrenches: Sequence[str] = (),
-    **options: Unpack[LinearOptions],
+    **options: Unpack[SteadyOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 
@@ -81,9 +80,10 @@ def frequency_response(
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
+    near = argument("search", options.pop("search", False)).flag()
     equations = ActingValues.of(options, wrenches).equations(mechanism)
-    chosen = chosen_state(equations.mechanism, state, row, options)
-    motion = steady_motion(equations, chosen, names, None, wanted)
+    begin = given_state(equations.mechanism, state, options)
+    motion = steady_motion(equations, begin, names, None, wanted, search=near)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)

@@ -130,6 +130,12 @@ class ParameterMotions:
         return search.motion if search.succeeds() and (is_near or search.is_straight) else None
 
 
+def nearest_state(motion: SmallMotion, state: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the state of the steady motion near another one; that one where none is found."""
+    search = _Search(motion, dict(state))
+    return search.motion.point if search.succeeds() else motion.point
+
+
 class _Search:
     """Newton's method for a steady motion with one value of the parameter."""
 

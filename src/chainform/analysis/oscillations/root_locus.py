@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linear_variables import RowOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
@@ -20,7 +20,7 @@ from chainform.analysis.oscillations.pole_paths import (
     crossings,
     matched,
 )
-from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked, chosen_state
+from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked, given_state
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -35,7 +35,7 @@ KINDS = ("point", "divergence", "oscillation")
 UNITS = {"pole_real": "1/s", "pole_imag": "1/s", "growth": "1/s"}
 
 
-def root_locus(  # noqa: PLR0913, a front door
+def root_locus(
     mechanism: Mechanism | str | PathLike[str],
     parameter: str,
     span: tuple[float, float],
@@ -43,17 +43,16 @@ def root_locus(  # noqa: PLR0913, a front door
     count: int = 101,
     tolerance: float = 1e-10,
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
-    row: int | None = None,
     progress: Progress | None = None,
-    **options: Unpack[LinearOptions],
+    **options: Unpack[RowOptions],
 ) -> Result:
     """Return the poles of small motions along a parameter, and where stability changes.
 
     `parameter` is one of the mechanism, or a name in laws, gains of controllers or entries of the
     state: qd={"spin": "n"}. At each of `count` values, evenly from the first of `span` to the
     second, the equilibrium or the steady motion near the one before is found; `state`, or its
-    parts, is where the first is looked for. All else is as for `modes`; of a result with several
-    equilibria `row` chooses one, from 1.
+    parts, is where the first is looked for, of a result with several equilibria in `row`, from 1.
+    All else is as for `modes`.
 
     Arrays have a row for each value, and for each crossing of the imaginary axis, which is located
     to `tolerance`, a share of the span: parameter, pole_real and pole_imag (1/s), each pole in one
@@ -69,8 +68,8 @@ def root_locus(  # noqa: PLR0913, a front door
     number = argument("count", count).whole(2, MOST)
     share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    acting, begin = ActingValues.of(options), chosen_state(source, state, row, options)
-    motions = ParameterMotions(source, name, (first, last), acting, begin)
+    begin = given_state(source, state, options)
+    motions = ParameterMotions(source, name, (first, last), ActingValues.of(options), begin)
     locus = _Locus(motions, share * abs(last - first))
     watch = Watch(progress)
     with watch.counting(number):

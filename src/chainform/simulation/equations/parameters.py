@@ -148,9 +148,7 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 
 
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
-    """Refuse amounts that are negative with values, one or many of each, and negative moments.
-
-    Laws that have no value, or divide by zero, are refused as well.
+    """Refuse negative amounts and moments, and laws without a value, for one or many values each.
     A file has no negative amounts; of its moments of inertia it may only warn. Bodies in base
     parameters stand for parts of others: there the mass matrix tells, where the motion begins.
     """
@@ -206,7 +204,7 @@ def _cases(
 ) -> Iterator[dict[str, Fraction]]:
     """Yield values, those of batches once each, of what numbers name; once without any.
 
-    Of one name alone the value of the least `size` is enough: it is negative, or zero, if one is.
+    Of one name alone that of the least `size` is enough: it is negative, or zero, if one is.
     """
     names = sorted(set(values) & set[str]().union(*map(_symbols, numbers)))
     if not names:

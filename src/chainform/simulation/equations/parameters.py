@@ -149,6 +149,7 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
     """Refuse negative amounts and moments, and laws without a value, for one or many values each.
+
     A file has no negative amounts; of its moments of inertia it may only warn. Bodies in base
     parameters stand for parts of others: there the mass matrix tells, where the motion begins.
     """

@@ -7,7 +7,8 @@ class Error(Exception):
     """A mistake in something the user supplied, or a task that cannot be done.
 
     `file` is the file it was found in, `element` the part of it (a segment, a field, a
-    coordinate), `remedy` what to do about it. Each may be None when it does not apply.
+    coordinate), `remedy` what to do about it. Each may be None when it does not apply. `is_input`
+    tells whether something that was given is no such thing: a wrong name, type or number.
     """
 
     def __init__(
@@ -23,6 +24,7 @@ class Error(Exception):
         self.file = file
         self.element = element
         self.remedy = remedy
+        self.is_input = False
 
     def __str__(self) -> str:
         where = ": ".join(part for part in (self.file, self.element) if part)

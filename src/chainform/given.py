@@ -101,9 +101,11 @@ class Given:
 
     def error(self, message: str, remedy: str | None = None) -> Error:
         """Return the error for this value."""
-        return self.raises(
+        found = self.raises(
             message, file=self.file, element=self.element or None, remedy=self.remedy or remedy
         )
+        found.is_input = True
+        return found
 
     def expected(self, what: str, remedy: str | None = None) -> Error:
         """Return the error for a value of another kind."""
@@ -123,7 +125,9 @@ class Given:
         try:
             yield
         except Error as error:
-            raise self.error(error.message, error.remedy) from error
+            found = self.error(error.message, error.remedy)
+            found.is_input = error.is_input
+            raise found from error
 
     def at(self, element: str) -> Given:
         """Return the same value under another name."""

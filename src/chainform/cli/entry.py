@@ -192,6 +192,8 @@ def _exit_code(problem: Exception) -> int:
     # A task that fails because of a wrong name or a wrong file was given bad input.
     if any(isinstance(cause, ReadError | DeriveError) for cause in causes):
         return BAD_INPUT
+    if any(isinstance(cause, Error) and cause.is_input for cause in causes):
+        return BAD_INPUT
     if any(map(_is_wrong_place, causes)):
         return BAD_INPUT
     if isinstance(problem, StoreError) and not any(map(_is_out_of_reach, causes)):
@@ -200,11 +202,12 @@ def _exit_code(problem: Exception) -> int:
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, what it was raised from, and what SQLAlchemy wraps."""
+    """Yield an exception, what it was raised from or in place of, and what SQLAlchemy wraps."""
     found: BaseException | None = problem
     while found is not None:
         yield found
-        found = found.__cause__ or getattr(found, "orig", None)
+        replaced = found.__context__ if found.__suppress_context__ else None
+        found = found.__cause__ or getattr(found, "orig", None) or replaced
 
 
 def _is_wrong_place(problem: BaseException) -> bool:

@@ -24,6 +24,7 @@ from chainform.analysis.optimisation.design_parameters import (
     named,
     scipy_module,
 )
+from chainform.analysis.optimisation.oscillation_study import ModesStudy
 from chainform.analysis.optimisation.row_expressions import Varied
 from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
@@ -79,6 +80,9 @@ class Study:
             raise table["values"].error(
                 "values belong to the mechanism", "put those of other parameters into its file"
             )
+        if task == "modes":
+            swings = ModesStudy(parameters, arguments)
+            return Study(parameters, task, swings.find, lambda: swings, is_exact)
         if is_exact and not has_exact(task):
             raise no_derivative(f"{task} is not differentiated")
 

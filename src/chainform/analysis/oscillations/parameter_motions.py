@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium.static_problem import with_parameter
 from chainform.analysis.linear.acting_laws import acting_laws
-from chainform.analysis.linear.linear_variables import operating_point
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
+from chainform.analysis.linear.linear_variables import operating_point, own_words
 from chainform.analysis.linear.linearisation import ActingValues, equations_of
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.results.displacement import displaced
@@ -37,7 +38,7 @@ from chainform.mechanism import (
     reader_of,
 )
 from chainform.readers import read
-from chainform.simulation import assemble, parameters_of, rest_names, without_values
+from chainform.simulation import assemble, initial_state, parameters_of, rest_names, without_values
 
 Array = NDArray[np.float64]
 STEPS = 25
@@ -196,6 +197,28 @@ def with_value(mechanism: Mechanism, name: str, value: float) -> Mechanism:
     exact = cast("Fraction", number_of(value))
     parameters = (replace(p, value=exact) if p.name == name else p for p in mechanism.parameters)
     return replace(mechanism, parameters=tuple(parameters))
+
+
+def steady_near(
+    equations: ImplicitEquations, state: Mapping[str, Any], independent: Sequence[str] | None = None
+) -> SmallMotion:
+    """Return the steady motion near a state, its rates and all that acts as they are given."""
+    own, mechanism = dict(state), equations.mechanism
+    if own.get("q") is not None and not isinstance(own["q"], Mapping):
+        with own_words():
+            q = initial_state(mechanism, own["q"], None)[: mechanism.nq]
+        t = np.array([argument("t", own.get("t") or 0.0).number()])
+        own["q"] = _closed(mechanism, q, independent or (), t)
+    point = operating_point(equations, own)
+    search = _Search(SmallMotion(equations, point, independent=independent), own)
+    if not search.succeeds():
+        raise RunError(
+            "no equilibrium and no steady motion was found near the state",
+            file=equations.mechanism.file,
+            element="state",
+            remedy="give a state nearer to one; cf.equilibria finds equilibria",
+        )
+    return search.motion
 
 
 # --- states -----------------------------------------------------------------------------------

@@ -20,18 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.optimisation.graph_slopes import GraphSlopes
-from chainform.analysis.optimisation.state_slopes import OPEN, StateSlopes, no_derivative
-from chainform.formulations import with_derivatives
-from chainform.graph import Builder, Graph, include
-from chainform.mechanism import Mechanism
+from chainform.analysis.optimisation.oscillation_graphs import OscillationSlopes
+from chainform.analysis.optimisation.state_slopes import OPEN, no_derivative
+from chainform.errors import RunError
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -46,81 +43,6 @@ CLEAR = 1e-6
 ZERO = 1e-6
 """A sum below this share of its terms is zero."""
 STATE = ("q", "x", "sigma")
-
-
-class OscillationSlopes:
-    """The equations of small motions of a mechanism some of whose parameters have no value."""
-
-    def __init__(
-        self, mechanism: Mechanism, names: Sequence[str], wrenches: Sequence[str] = ()
-    ) -> None:
-        self.mechanism, self.names = mechanism, tuple(names)
-        self.rest = StateSlopes(mechanism, names, wrenches)
-        equations = self.rest.equations
-        if equations.prescribing:
-            message = f"the signal of {equations.prescribing[0]} prescribes a motion"
-            raise no_derivative(message, mechanism.file)
-        self.places = small_places(equations.sizes, mechanism.nv)
-        rows, balance, states = (equations.parts[name] for name in ("rows", "balance", "x"))
-        parts = [(group, group, part) for group in equations.groups for part in (balance, states)]
-        # At rest J of the accelerations binds displacements, too.
-        parts.append(("qdd", "q", rows))
-        graph = small_graph(equations.graph, "equations", parts, self.places, mechanism)
-        self.small = GraphSlopes(graph, "small", mechanism, names)
-
-    @property
-    def equations(self) -> ImplicitEquations:
-        """The equations of motion."""
-        return self.rest.equations
-
-    @cached_property
-    def kept(self) -> list[int]:
-        """The balance and the rates of states among the equations."""
-        return [*self.part("balance"), *self.part("x")]
-
-    def part(self, name: str) -> range:
-        """The places of a part of the equations."""
-        return range(self.equations.parts[name].start, self.equations.parts[name].stop)
-
-
-def small_places(sizes: Mapping[str, int], nv: int) -> dict[str, slice]:
-    """Return where directions by groups stand in the inputs `weights` of a graph of small motions."""
-    places: dict[str, slice] = {}
-    first = 0
-    for group, size in sizes.items():
-        last = first + (nv if group == "q" else size)
-        places[group], first = slice(first, last), last
-    return places
-
-
-def small_graph(
-    graph: Graph,
-    output: str,
-    parts: Sequence[tuple[str, str, slice]],
-    places: Mapping[str, slice],
-    mechanism: Mechanism,
-) -> Graph:
-    """Return a graph with an output `small`: how entries of an output change along inputs.
-
-    Each of `parts` is a group of inputs, that of its direction, and the entries.
-    """
-    builder = Builder()
-    count = int(np.prod(graph.block(output).shape))
-    values = [builder.number(0)] * count
-    for group, direction, entries in parts:
-        text = f"product(derivative({output},{group}),direction)"
-        along = with_derivatives(graph, [text], mechanism)
-        given = {
-            item.name: builder.input(f"weights{k + 1}", "weights", k)
-            for item in along.inputs.values()
-            if item.group == "direction"
-            for k in (places[direction].start + item.index,)
-        }
-        found = include(builder, along, given, [text])[text]
-        for k in range(count)[entries]:
-            values[k] = values[k] + found[k]
-    builder.output("small", (count,), [(f"small_{k + 1}", x) for k, x in enumerate(values)])
-    return builder.finish()
 
 
 # --- equilibria -------------------------------------------------------------------------------
@@ -186,7 +108,8 @@ class Equilibria:
         shifts = by["q"] + s * by["qd"] + s * s * by["qdd"]
         states = by["x"][kept] + own * np.eye(self.nv + self.nx)[:, self.nv :]
         top = np.hstack([shifts[kept], states, by["sigma"][kept] @ U])
-        return np.vstack([top, np.pad(J, ((0, 0), (0, top.shape[1] - self.nv)))])
+        whole = np.vstack([top, np.pad(J, ((0, 0), (0, top.shape[1] - self.nv)))])
+        return whole.astype(np.complex128)
 
     def by_pole(self, e: int, s: complex) -> Complex:
         """Return the derivative of P by s."""
@@ -236,19 +159,20 @@ class Equilibria:
             for a, b in zip(found, loose, strict=True)
         ]
         parts = [self._parts(e, each) for e, each in enumerate(whole)]
-        changes = {g: np.stack([part[g] for part in parts]) for g in STATE}
+        changes = {g: np.real(np.stack([part[g] for part in parts])) for g in STATE}
         return changes, np.any(changes["q"][..., self.n :] != 0, axis=2)
 
-    def _parts(self, e: int, y: NDArray[np.generic]) -> dict[str, NDArray[np.generic]]:
+    def _parts(self, e: int, y: Array | Complex) -> dict[str, Complex]:
         """Return columns of y by groups of inputs, with all multipliers."""
         ends = np.split(y, [self.nv, self.nv + self.nx])
-        return dict(zip(STATE, (ends[0], ends[1], self.bases[e] @ ends[2]), strict=True))
+        parts = (ends[0], ends[1], self.bases[e] @ ends[2])
+        return {name: x.astype(np.complex128) for name, x in zip(STATE, parts, strict=True)}
 
     # --- small motions ------------------------------------------------------------------
 
     def motion(self, e: int, s: complex, y: Complex) -> dict[str, Complex]:
         """Return a small motion by groups of inputs."""
-        parts = {name: np.asarray(x, np.complex128) for name, x in self._parts(e, y).items()}
+        parts = self._parts(e, y)
         return {**parts, "qd": s * parts["q"], "qdd": s * s * parts["q"]}
 
     def total(self, graph: GraphSlopes, places: Sequence[int], parts: Parts) -> Complex:
@@ -271,7 +195,7 @@ class Equilibria:
         return found[0::2] + 1j * found[1::2]
 
     def _lanes(self, places: Sequence[int], parts: Parts) -> tuple[dict[str, Array], int]:
-        """Return inputs with real and imaginary parts of small motions in turn, and their number."""
+        """Return inputs with real and imaginary parts in turn, and their number."""
         count = 2 * len(places)
         chosen = np.repeat(places, 2)
         columns = {name: x[chosen] if x.ndim > 1 else x for name, x in self.columns.items()}
@@ -287,10 +211,8 @@ class Equilibria:
     def pole_changes(self, poles: Complex, errors: Array, places: NDArray[np.intp]) -> Complex:
         """Return derivatives of poles by parameters, (rows, n); `places` are their equilibria."""
         groups = [self._group(*each) for each in _same_poles(poles, errors, places, self.file)]
-        lanes = [
-            self.motion(each.place, each.pole, y) for each in groups for y in each.right.T
-        ]
-        parts = {name: np.stack([lane[name] for lane in lanes]) for name in lanes[0]}
+        lanes = [self.motion(each.place, each.pole, y) for each in groups for y in each.right.T]
+        parts = _stacked(lanes)
         owners = [each.place for each in groups for _ in each.rows]
         total = self.total(self.slopes.small, owners, parts)
         result = np.zeros((len(poles), self.n), np.complex128)
@@ -307,9 +229,10 @@ class Equilibria:
         lengths, widths = _even(self.terms(place, pole))
         u, sizes, vh = np.linalg.svd(P * lengths[:, None] * widths)
         next_one = sizes[-count - 1] if len(sizes) > count else 1.0
-        if sizes[-count] > CLEAR * next_one:
+        if count > len(sizes) or sizes[-count] > CLEAR * next_one:
             raise self._multiple(rows)
-        right, left = widths[:, None] * vh[-count:].conj().T, lengths[:, None] * u[:, -count:]
+        right = np.asarray(widths[:, None] * vh[-count:].conj().T, np.complex128)
+        left = np.asarray(lengths[:, None] * u[:, -count:], np.complex128)
         by_pole = self.by_pole(place, pole)
         inner = left.conj().T @ by_pole @ right
         terms = np.abs(left.T) @ np.abs(by_pole) @ np.abs(right)
@@ -319,16 +242,14 @@ class Equilibria:
 
     def _pole_change(self, group: _Group, total: Complex) -> Complex:
         """Return the derivative of a pole, (n,), given how P y changes for each of its vectors."""
-        U, kept = self.bases[group.place], self.slopes.kept
-        # Rows of loops as those of P: their independent combinations.
-        rows = np.einsum("ri,lrk->lik", U, total[:, list(self.slopes.part("rows"))])
-        J = np.concatenate([total[:, kept], rows], axis=1)
-        change = np.einsum("ri,jrk->kij", group.left.conj(), J)
-        terms = np.einsum("ri,jrk->kij", np.abs(group.left), np.abs(J))
+        left = self._rows_of_matrix(group.place, total)
+        change = np.einsum("ri,jrk->kij", group.left.conj(), left)
+        terms = np.einsum("ri,jrk->kij", np.abs(group.left), np.abs(left))
         limit = ZERO * terms.max(axis=(1, 2))
         if group.pole == 0:
             if np.any(np.abs(change).max(axis=(1, 2)) > limit):
-                raise self._multiple(group.rows)
+                message = f"{_modes(group.rows)} would be no free motion with other values"
+                raise no_derivative(message, self.file)
             return np.zeros(self.n, np.complex128)
         found = -np.linalg.solve(group.by_pole, change)
         limit = limit * np.abs(np.linalg.inv(group.by_pole)).sum(axis=1).max()
@@ -341,17 +262,83 @@ class Equilibria:
             raise no_derivative(message, self.file)
         return mean[: self.n]
 
-    def _multiple(self, rows: Sequence[int]) -> Exception:
+    def _rows_of_matrix(self, e: int, total: Complex) -> Complex:
+        """Return changes of the equations, (lanes, entries, n), by the rows of P."""
+        held = total[:, list(self.slopes.part("rows"))]
+        rows = np.einsum("ri,lrk->lik", self.bases[e], held)
+        return np.concatenate([total[:, self.slopes.kept], rows], axis=1)
+
+    # --- forced oscillations ------------------------------------------------------------
+
+    def answer_changes(
+        self,
+        speeds: Array,
+        inputs: Sequence[tuple[str, int]],
+        outputs: Sequence[tuple[str, int] | GraphSlopes],
+    ) -> Complex:
+        """Return derivatives of outputs under inputs of 1 at angular frequencies.
+
+        They are (frequencies, outputs, inputs, n), of one equilibrium. Inputs are a group and a
+        place in it; outputs, too, or graphs of how they change.
+        """
+        lanes = [(1j * w, group, place) for w in speeds.tolist() for group, place in inputs]
+        solved = [self._forced(*lane) for lane in lanes]
+        parts = _stacked(
+            [self.motion(0, s, y) for (s, _, _), (_, y) in zip(lanes, solved, strict=True)]
+        )
+        for k, (_, group, place) in enumerate(lanes):
+            size = self.slopes.equations.sizes[group]
+            parts.setdefault(group, np.zeros((len(lanes), size), np.complex128))[k, place] = 1.0
+        places = [0] * len(lanes)
+        left = self._rows_of_matrix(0, self.total(self.slopes.small, places, parts))
+        width = left.shape[2]
+        moved = [
+            self.motion(0, s, y)
+            for (s, _, _), (inverse, _), rows in zip(lanes, solved, left, strict=True)
+            for y in -(inverse @ rows).T
+        ]
+        changes, owners = _stacked(moved), [0] * len(moved)
+        found: list[Complex] = []
+        for output in outputs:
+            if isinstance(output, GraphSlopes):
+                by_state = self.values(output, owners, changes).reshape(len(lanes), width, -1)
+                found.append(by_state.swapaxes(1, 2) + self.total(output, places, parts))
+            else:
+                group, place = output
+                found.append(changes[group][:, place].reshape(len(lanes), 1, width))
+        whole = np.concatenate(found, axis=1)
+        limit = ZERO * np.abs(whole[..., : self.n]).max(initial=0.0)
+        if np.any(np.abs(whole[..., self.n :]) > limit):
+            message = "the equilibrium is one of a family, along which the answer changes"
+            raise no_derivative(message, self.file)
+        shape = (len(speeds), len(inputs), whole.shape[1], self.n)
+        return whole[..., : self.n].reshape(shape).swapaxes(1, 2)
+
+    def _forced(self, s: complex, group: str, place: int) -> tuple[Complex, Complex]:
+        """Return the inverse of P(s), and y under one input of 1."""
+        P = self.matrix(0, s)
+        lengths, widths = _even(self.terms(0, s))
+        inverse = widths[:, None] * np.linalg.inv(P * lengths[:, None] * widths) * lengths
+        R = self.by[group][0][self.slopes.kept, place]
+        return inverse, -inverse @ np.pad(R, (0, len(P) - len(R)))
+
+    def _multiple(self, rows: Sequence[int]) -> RunError:
         return multiple_poles(rows, self.file)
 
 
-def multiple_poles(rows: Sequence[int], file: str | None) -> Exception:
-    """Return the error about a pole without a simple derivative."""
-    which = ", ".join(f"{row + 1}" for row in rows)
-    what = f"the poles of modes {which} are the same" if len(rows) > 1 else (
-        f"the pole of mode {which} is multiple or not separated"
-    )
-    return no_derivative(what, file, "begin where poles are apart")
+def _stacked(lanes: Sequence[Mapping[str, Complex]]) -> dict[str, Complex]:
+    """Return parts of small motions one below the other."""
+    return {name: np.stack([lane[name] for lane in lanes]) for name in lanes[0]}
+
+
+def multiple_poles(rows: Sequence[int], file: str | None) -> RunError:
+    """Return the error about poles that are the same and part, or meet on the real axis."""
+    message = f"the pole of {_modes(rows)} is multiple, or nearly so"
+    return no_derivative(message, file, "begin where poles are apart")
+
+
+def _modes(rows: Sequence[int]) -> str:
+    return f"mode{'s' * (len(rows) > 1)} {', '.join(f'{row + 1}' for row in rows)}"
 
 
 def _same_poles(
@@ -369,9 +356,7 @@ def _same_poles(
                 break
         else:
             groups.append((place, [row], pole))
-    return [
-        (place, tuple(rows), complex(np.mean(poles[rows]))) for place, rows, _ in groups
-    ]
+    return [(place, tuple(rows), complex(np.mean(poles[rows]))) for place, rows, _ in groups]
 
 
 def _even(A: NDArray[np.generic]) -> tuple[Array, Array]:

@@ -1,59 +1,95 @@
-"""Modes as a study of a design: about the equilibrium near the given state, which moves along.
+"""Modes and forced oscillations as studies of a design, about an equilibrium that moves along.
 
-Rows of a kind (free motions; poles above the real axis; real poles) keep the places that they had at
-first, the k-th of a kind in order: the k-th slowest is always the same row.
+It is the one near the given state, found by Newton's method for each set of values. Modes of a kind
+(free motions; poles above the real axis; real poles) have the rows that they had at first, the
+k-th slowest of a kind always the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import ACTING, LinearOptions
+from chainform.analysis.linear.linear_variables import (
+    ACTING,
+    StateOptions,
+    chosen_inputs,
+    displacement_names,
+    rate_names,
+)
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.optimisation.design_parameters import DesignParameters
-from chainform.analysis.optimisation.oscillation_slopes import Equilibria, OscillationSlopes
+from chainform.analysis.optimisation.graph_slopes import GraphSlopes
+from chainform.analysis.optimisation.oscillation_graphs import OscillationSlopes, small_graph
+from chainform.analysis.optimisation.oscillation_slopes import Equilibria
 from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
-from chainform.analysis.oscillations.parameter_motions import steady_near
+from chainform.analysis.oscillations.frequency_response import (
+    chosen_state,
+    frequency_response,
+    given_inputs,
+)
+from chainform.analysis.oscillations.parameter_motions import states_of, steady_near
 from chainform.analysis.oscillations.steady_motion import checked, given_states
 from chainform.analysis.oscillations.vibration_modes import modes_about
 from chainform.analysis.results.result import Result
-from chainform.errors import RunError
+from chainform.errors import DeriveError, RunError
+from chainform.pipeline import derive, names_in
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+OSCILLATIONS = ("modes", "frequency_response")
 REFUSED = ("signals", "controllers")
-"""Arguments with which modes have no exact derivatives."""
+"""Arguments with which there are no exact derivatives."""
+STATE = ("q", "qd", "qdd", "t", "sigma", "force", "wrench", "parameter")
+"""Inputs of outputs that are differentiated."""
 
 
-class ModesStudy:
-    """The modes of a mechanism for values of parameters, and their exact derivatives."""
+class OscillationStudy:
+    """Modes or forced oscillations for values of parameters, and their exact derivatives."""
 
-    def __init__(self, parameters: DesignParameters, arguments: Mapping[str, Any]) -> None:
-        self.parameters, self.arguments = parameters, arguments
-        self._slopes: OscillationSlopes | None = None
-        self._first: tuple[Array, ...] | None = None
-
-    def _motions(self, values: Array) -> list[SmallMotion]:
-        """Return the small motions about the equilibria, or steady motions, near the state."""
-        acting = {name: self.arguments.get(name) for name in ACTING}
-        equations = ActingValues(**acting).equations(self.parameters.bound(values))
-        words = LinearOptions.__annotations__
-        parts = {name: part for name, part in self.arguments.items() if name in words}
-        independent = self.arguments.get("independent")
-        states = given_states(equations.mechanism, self.arguments.get("state"), parts)
-        return [steady_near(equations, state, independent) for state in states]
+    def __init__(
+        self, parameters: DesignParameters, task: str, arguments: Mapping[str, Any]
+    ) -> None:
+        self.parameters, self.task, self.arguments = parameters, task, dict(arguments)
+        self._first: tuple[Array, Array, NDArray[np.intp]] | None = None
 
     def find(self, values: Array) -> Result:
-        """Return the modes, rows in the order of the first ones; RunError for more or fewer."""
-        found = modes_about([checked(motion) for motion in self._motions(values)])
-        poles = found["pole_real"] + 1j * found["pole_imag"]
-        kinds = np.where(poles.imag > 0, 1.0, np.where(found["kind"] == 0, 0.0, 2.0))
-        # From slow to fast; real poles from growth to decay, which goes through zero.
+        """Return the result for values of parameters."""
+        motions = self._motions(values)
+        if self.task == "modes":
+            return self._ordered(modes_about([checked(motion) for motion in motions]))
+        (motion,) = motions
+        state = {name: motion.point[name] for name in StateOptions.__annotations__}
+        own: dict[str, Any] = {
+            "state": {**state, "x": states_of(motion), "t": float(motion.point["t"][0])}
+        }
+        mechanism, words = motion.mechanism, ("row", *state)
+        rest = {name: x for name, x in self.arguments.items() if name not in words}
+        return frequency_response(mechanism, **{**rest, **own})
+
+    def _motions(self, values: Array) -> list[SmallMotion]:
+        """Return the small motions about the equilibria, or steady motions, near the states."""
+        given = self.arguments
+        acting: dict[str, Any] = {name: given.get(name) for name in ACTING}
+        frames = names_in("wrenches", given.get("wrenches") or ())
+        equations = ActingValues(**acting, wrenches=frames).equations(self.parameters.bound(values))
+        parts = {name: given[name] for name in StateOptions.__annotations__ if name in given}
+        states = given_states(equations.mechanism, given.get("state"), parts)
+        if self.task == "frequency_response":
+            states = [chosen_state(states, given.get("row"))]
+        return [steady_near(equations, state, given.get("independent")) for state in states]
+
+    def _ordered(self, found: Result) -> Result:
+        """Return modes in the order of the first ones; RunError for other numbers of a kind."""
+        poles = _poles(found)
+        kinds = np.where(poles.imag > 0, 1, np.where(found["kind"] == 0, 0, 2))
+        # From slow to fast; real poles from growth to decay, which leads through zero.
         sizes = np.where(kinds == 2, -poles.real, np.abs(poles))
         places = found.arrays.get("equilibrium", np.ones(len(poles)))
         order = np.lexsort((sizes, kinds, places))
@@ -63,10 +99,10 @@ class ModesStudy:
         *before, first = self._first
         if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
             raise RunError(
-                f"there are {_counts(now[1])}, and {_counts(before[1])} at the first start",
+                f"there are {_counts(kinds)}, and {_counts(before[1])} at the first start",
                 file=found.mechanism.file,
                 element="modes",
-                remedy="give narrower bounds, or a start at which modes are of the same kinds",
+                remedy="give narrower bounds, so that modes are of the same kinds",
             )
         rows = np.empty(len(order), np.intp)
         rows[first] = order
@@ -74,43 +110,94 @@ class ModesStudy:
         facts = {"kinds": [found.facts["kinds"][row] for row in rows]}
         return replace(found, arrays={**arrays, "mode": found["mode"]}, facts=facts)
 
+    # --- derivatives --------------------------------------------------------------------
+
+    @cached_property
+    def _slopes(self) -> OscillationSlopes:
+        mechanism, given = self.parameters.free(), self.arguments
+        for word in REFUSED:
+            if given.get(word):
+                message = f"{self.task} with {word!r} is not differentiated"
+                raise no_derivative(message, mechanism.file)
+        if self.task == "frequency_response" and given.get("frequencies") is None:
+            message = "frequencies that are not given move with the modes"
+            raise no_derivative(message, mechanism.file, "give frequencies")
+        acted_on = mechanism.with_forces(given["forces"]) if given.get("forces") else mechanism
+        frames = names_in("wrenches", given.get("wrenches") or ())
+        return OscillationSlopes(acted_on, self.parameters.names, frames)
+
     def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
         """Return the derivatives of some arrays of a result, (m, ..., n)."""
-        if self._slopes is None:
-            self._slopes = self._derived()
         motions = self._motions(values)
-        places = result.arrays.get("equilibrium", np.ones(len(result))).astype(np.intp) - 1
         rest = Equilibria(self._slopes, motions, values)
-        poles = result["pole_real"] + 1j * result["pole_imag"]
-        by_pole = _columns_of(poles)
+        places = result.arrays.get("equilibrium", np.ones(len(result))).astype(np.intp) - 1
+
+        def state() -> Array:
+            q = np.where(rest.open[..., None], np.nan, rest.changes["q"][..., : rest.n])
+            return coordinate_changes(result.mechanism, q)[places]
+
+        if self.task == "modes":
+            poles, still = _poles(result), ("mode", "equilibrium")
+            factors = _of_poles(poles)
+            changes = cache(lambda: rest.pole_changes(poles, result["pole_error"], places))
+        else:
+            still = ("frequency", "angular_frequency")
+            factors = _of_answers(result["real"] + 1j * result["imag"])
+            changes = cache(lambda: self._answers(rest, motions[0], result))
         found: dict[str, Array] = {}
-        change = None
         for name in wanted:
-            if name in ("mode", "equilibrium"):
-                found[name] = np.zeros((len(result), rest.n))
+            if name in still:
+                found[name] = np.zeros((*result[name].shape, rest.n))
             elif name == "q":
-                q = np.where(rest.open[..., None], np.nan, rest.changes["q"][..., : rest.n])
-                found[name] = coordinate_changes(result.mechanism, q[places])
-            elif name in by_pole:
-                if change is None:
-                    change = rest.pole_changes(poles, result["pole_error"], places)
-                found[name] = np.real(by_pole[name][:, None] * change)
+                found[name] = state()
+            elif name in factors:
+                found[name] = np.real(factors[name][..., None] * changes())
             else:
-                raise no_derivative(f"{name} of modes is not differentiated")
+                raise no_derivative(f"{name} of {self.task} is not differentiated")
         return found
 
-    def _derived(self) -> OscillationSlopes:
-        mechanism = self.parameters.free()
-        for word in REFUSED:
-            if self.arguments.get(word):
-                raise no_derivative(f"modes with {word!r} are not differentiated", mechanism.file)
-        forces = self.arguments.get("forces")
-        acted_on = mechanism.with_forces(forces) if forces else mechanism
-        return OscillationSlopes(acted_on, self.parameters.names)
+    def _answers(self, rest: Equilibria, motion: SmallMotion, result: Result) -> Complex:
+        """Return derivatives of the answers of outputs, shaped as the arrays of the result."""
+        names, weights = given_inputs(self.arguments["inputs"])
+        inputs = [(group, place) for group, place, _ in chosen_inputs(motion.equations, names)]
+        texts = names_in("outputs", self.arguments["outputs"])
+        outputs = [output for text in texts for output in self._output(text)]
+        found = rest.answer_changes(result["angular_frequency"], inputs, outputs)
+        return found if weights is None else np.einsum("mijn,j->min", found, weights)
+
+    def _output(self, text: str) -> list[tuple[str, int] | GraphSlopes]:
+        """Return an output as an entry of a group, or as a graph of how it changes."""
+        slopes = self._slopes
+        mechanism = slopes.mechanism
+        rates = rate_names(mechanism)
+        known = {"q": displacement_names(mechanism), "qd": rates}
+        known["qdd"] = tuple(f"der({name})" for name in rates)
+        for group, names in known.items():
+            if text == group:
+                return [(group, k) for k in range(len(names))]
+            if text in names:
+                return [(group, names.index(text))]
+        try:
+            model = derive(mechanism, [text], wrenches=slopes.equations.wrenches)
+        except DeriveError as error:
+            raise no_derivative(f"{text} is not differentiated", mechanism.file) from error
+        (output,), graph = model.outputs, model.graph
+        cone = graph.cone(graph.output_variables([output]))
+        groups = {item.group for v, item in graph.inputs.items() if cone[v]}
+        if groups - {*STATE}:
+            unknown = ", ".join(sorted(groups - {*STATE}))
+            raise no_derivative(f"{text} depends on {unknown}", mechanism.file)
+        parts = [(g, g, slice(None)) for g in sorted(groups - {"t", "parameter"})]
+        small = small_graph(graph, output, parts, slopes.places, mechanism)
+        return [GraphSlopes(small, "small", mechanism, slopes.names)]
 
 
-def _columns_of(poles: NDArray[np.complex128]) -> dict[str, NDArray[np.complex128]]:
-    """Return factors by which the real part of their product with d(pole) is that of a column."""
+def _poles(result: Result) -> Complex:
+    return result["pole_real"] + 1j * result["pole_imag"]
+
+
+def _of_poles(poles: Complex) -> dict[str, Complex]:
+    """Return factors with which the real part of a change of poles is that of a column."""
     one = np.ones(len(poles), np.complex128)
     sizes = np.where(poles == 0, 1.0, np.abs(poles))
     return {
@@ -119,11 +206,23 @@ def _columns_of(poles: NDArray[np.complex128]) -> dict[str, NDArray[np.complex12
         "pole_imag": -1j * one,
         "angular_frequency": -1j * one,
         "frequency": -1j * one / (2 * np.pi),
-        # The part of a change across the pole: d(-Re s/|s|) = Im s/|s|^3 Im(conj(s) ds).
+        # d(-Re s/|s|) = Im s Im(conj(s) ds)/|s|^3
         "damping_ratio": -1j * poles.imag * poles.conj() / sizes**3,
     }
 
 
-def _counts(kinds: Sequence[float] | Array) -> str:
+def _of_answers(G: Complex) -> dict[str, Complex]:
+    """Return the same for answers; those that are zero have none of size and direction."""
+    inverse, one = np.full(G.shape, np.nan + 0j), np.ones(G.shape, np.complex128)
+    np.divide(1.0, G, out=inverse, where=G != 0)
+    return {
+        "real": one,
+        "imag": -1j * one,
+        "amplitude": np.abs(G) * inverse,
+        "phase": -1j * inverse,
+    }
+
+
+def _counts(kinds: Array) -> str:
     words = ("free motions", "oscillations", "decays or growths")
-    return ", ".join(f"{int(np.sum(np.asarray(kinds) == k))} {word}" for k, word in enumerate(words))
+    return ", ".join(f"{np.sum(kinds == k)} {word}" for k, word in enumerate(words))

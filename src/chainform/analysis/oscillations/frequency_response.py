@@ -76,18 +76,14 @@ def frequency_response(
     each peak. A frequency at which a mode without damping swings by itself is refused. The report
     says where modes grow, so that no motion approaches the forced one.
     """
-    names, weights = _inputs(inputs)
+    names, weights = given_inputs(inputs)
     given = argument("outputs", outputs)
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
     equations = ActingValues.of(options, wrenches).equations(mechanism)
     states = given_states(equations.mechanism, state, options)
-    if row is None and len(states) > 1:
-        message = f"there are {len(states)} equilibria"
-        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
-    chosen = 1 if row is None else argument("row", row).whole(1, len(states))
-    motion = steady_motion(equations, states[chosen - 1], names, None, wanted)
+    motion = steady_motion(equations, chosen_state(states, row), names, None, wanted)
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
     found = _Response(motion, wanted, weights)
@@ -101,7 +97,15 @@ def frequency_response(
 # --- what is given ----------------------------------------------------------------------------
 
 
-def _inputs(given: Any) -> tuple[list[str], list[complex] | None]:
+def chosen_state(states: Sequence[dict[str, Any]], row: Any) -> dict[str, Any]:
+    """Return one of several states by its row."""
+    if row is None and len(states) > 1:
+        message = f"there are {len(states)} equilibria"
+        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
+    return states[0 if row is None else argument("row", row).whole(1, len(states)) - 1]
+
+
+def given_inputs(given: Any) -> tuple[list[str], list[complex] | None]:
     """Return names of inputs, and their complex amplitudes where these are given."""
     table = argument("inputs", given)
     remedy = 'write ["crank"], or {"crank": 2.5}'

@@ -115,7 +115,7 @@ class ParameterMotions:
         if near is not None and "q" not in self.depends:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
-            state["x"] = _states(near)
+            state["x"] = states_of(near)
         equations = self.equations.with_value(moving, value)
         try:
             motion = SmallMotion(equations, operating_point(equations, state), independent=names)
@@ -183,7 +183,7 @@ class _Search:
         q = displaced(motion.mechanism, motion.point["q"][None], xi[None])[0]
         try:
             self.state["q"] = _closed(motion.mechanism, q, names, motion.point["t"])
-            self.state["x"] = _states(motion, step[places:])
+            self.state["x"] = states_of(motion, step[places:])
             point = operating_point(equations, self.state)
             self.motion = SmallMotion(equations, point, independent=names)
         except RunError:
@@ -234,7 +234,7 @@ def _closed(mechanism: Mechanism, q: Array, names: Sequence[str], t: Array) -> A
         return assemble(mechanism, q, t=float(t[0]))
 
 
-def _states(motion: SmallMotion, step: Array | None = None) -> dict[str, float]:
+def states_of(motion: SmallMotion, step: Array | None = None) -> dict[str, float]:
     """Return states of actuators and controllers by name, after a step."""
     names = (*rest_names(motion.mechanism), *motion.equations.control_states)
     x = motion.point["x"] if step is None else motion.point["x"] + step

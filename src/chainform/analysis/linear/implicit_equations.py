@@ -40,6 +40,8 @@ from chainform.simulation import EquationBuilder, law_inputs, rest_names
 Array = NDArray[np.float64]
 Point = Mapping[str, Array]
 """Numbers of all inputs, by group; t has one."""
+Values = float | Mapping[str, float]
+"""Values of parameters that have none in a graph: that of the only one, or by names."""
 
 KINKS = ("abs", "sign")
 """Functions without a derivative where their argument is zero."""
@@ -52,7 +54,7 @@ class ImplicitEquations:
     """The equations of one mechanism as a graph; `parts` says where each begins and ends.
 
     The first `held` rows belong to loops and constraints, of which `holonomic` bind positions.
-    `value` is that of the parameter which has none in the graph.
+    `value` has those of parameters which have none in the graph.
     """
 
     mechanism: Mechanism
@@ -67,7 +69,7 @@ class ImplicitEquations:
     """States of controllers, which stand last in x."""
     gives_signals: bool = False
     """Whether laws or controllers give signals of actuators, next to u."""
-    value: float = np.nan
+    value: Values = np.nan
 
     @property
     def held(self) -> int:
@@ -89,8 +91,8 @@ class ImplicitEquations:
     def _values(self) -> OutputPlan:
         return OutputPlan(self.graph, self.graph.block("equations"))
 
-    def with_value(self, mechanism: Mechanism, value: float) -> ImplicitEquations:
-        """Return the equations with a value of their parameter, which the mechanism has as well."""
+    def with_value(self, mechanism: Mechanism, value: Values) -> ImplicitEquations:
+        """Return the equations with values of parameters, which the mechanism has as well."""
         other = replace(self, mechanism=mechanism, value=value)
         # What is made of the graph alone serves for all values.
         other.__dict__.update(_derivatives=self._derivatives, _values=self._values)
@@ -236,25 +238,25 @@ class OutputPlan:
         self.graph, self.plan = graph, BatchPlan(graph, places)
 
     def __call__(
-        self, point: Point, directions: Array | None = None, value: float = np.nan
+        self, point: Point, directions: Array | None = None, value: Values = np.nan
     ) -> Array:
         """Return the entries at a point, (entries, 1), or a column for each direction.
 
-        `value` is that of a parameter which has none.
+        `value` has those of parameters which have none.
         """
         numbers, count = self._numbers(point, directions, value)
         # What has no finite value is refused by the caller.
         with np.errstate(all="ignore"):
             return self.plan.run(numbers, count)[self.places]
 
-    def bounds(self, point: Point, directions: Array, value: float) -> Array:
+    def bounds(self, point: Point, directions: Array, value: Values) -> Array:
         """Return how far rounding may take the entries, a column for each direction."""
         numbers, count = self._numbers(point, directions, value)
         wanted: list[int] = self.plan.wanted.tolist()
         return rounding_bounds(self.graph, wanted, numbers, count)[1][self.places]
 
     def _numbers(
-        self, point: Point, directions: Array | None, value: float
+        self, point: Point, directions: Array | None, value: Values
     ) -> tuple[dict[int, Array | float], int]:
         """Return the numbers of all inputs, and how many columns there are."""
         numbers: dict[int, Array | float] = {}
@@ -263,7 +265,8 @@ class OutputPlan:
             if item.group == "direction" and directions is not None:
                 numbers[v] = np.ascontiguousarray(directions[:, item.index])
             elif item.group == "parameter":
-                numbers[v] = value if item.default is None else float(item.default)
+                own = value[item.name] if isinstance(value, Mapping) else value
+                numbers[v] = own if item.default is None else float(item.default)
             else:
                 numbers[v] = float(point[item.group][item.index])
         return numbers, 1 if directions is None else len(directions)

@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import (
     ACTING,
     StateOptions,
-    chosen_inputs,
     displacement_names,
     rate_names,
 )
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
-from chainform.analysis.optimisation.design_parameters import DesignParameters
+from chainform.analysis.optimisation.design_parameters import DesignParameters, named
 from chainform.analysis.optimisation.graph_slopes import GraphSlopes
 from chainform.analysis.optimisation.oscillation_graphs import OscillationSlopes, small_graph
 from chainform.analysis.optimisation.oscillation_slopes import Equilibria
 from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.oscillations.frequency_response import (
     chosen_state,
-    frequency_response,
     given_inputs,
+    response_about,
 )
-from chainform.analysis.oscillations.parameter_motions import states_of, steady_near
+from chainform.analysis.oscillations.parameter_motions import free_equations, steady_near
 from chainform.analysis.oscillations.steady_motion import checked, given_states
 from chainform.analysis.oscillations.vibration_modes import modes_about
 from chainform.analysis.results.result import Result
@@ -64,26 +64,31 @@ class OscillationStudy:
         motions = self._motions(values)
         if self.task == "modes":
             return self._ordered(modes_about([checked(motion) for motion in motions]))
-        (motion,) = motions
-        state = {name: motion.point[name] for name in StateOptions.__annotations__}
-        own: dict[str, Any] = {
-            "state": {**state, "x": states_of(motion), "t": float(motion.point["t"][0])}
-        }
-        mechanism, words = motion.mechanism, ("row", *state)
-        rest = {name: x for name, x in self.arguments.items() if name not in words}
-        return frequency_response(mechanism, **{**rest, **own})
+        outputs = names_in("outputs", self.arguments["outputs"])
+        motion = checked(motions[0], outputs, with_inputs=True)
+        _, weights = given_inputs(self.arguments["inputs"])
+        return response_about(motion, outputs, weights, self.arguments.get("frequencies"))
+
+    @cached_property
+    def _wrenches(self) -> tuple[str, ...]:
+        return names_in("wrenches", self.arguments.get("wrenches") or ())
+
+    @cached_property
+    def _equations(self) -> ImplicitEquations:
+        acting: dict[str, Any] = {name: self.arguments.get(name) for name in ACTING}
+        return free_equations(self.parameters.free(), ActingValues(**acting), self._wrenches)
 
     def _motions(self, values: Array) -> list[SmallMotion]:
         """Return the small motions about the equilibria, or steady motions, near the states."""
-        given = self.arguments
-        acting: dict[str, Any] = {name: given.get(name) for name in ACTING}
-        frames = names_in("wrenches", given.get("wrenches") or ())
-        equations = ActingValues(**acting, wrenches=frames).equations(self.parameters.bound(values))
+        given, numbers = self.arguments, named(self.parameters.names, values)
+        equations = self._equations.with_value(self.parameters.bound(values), numbers)
         parts = {name: given[name] for name in StateOptions.__annotations__ if name in given}
         states = given_states(equations.mechanism, given.get("state"), parts)
+        inputs, independent = None, given.get("independent")
         if self.task == "frequency_response":
             states = [chosen_state(states, given.get("row"))]
-        return [steady_near(equations, state, given.get("independent")) for state in states]
+            inputs, _ = given_inputs(given["inputs"])
+        return [steady_near(equations, state, inputs, independent) for state in states]
 
     def _ordered(self, found: Result) -> Result:
         """Return modes in the order of the first ones; RunError for other numbers of a kind."""
@@ -123,8 +128,7 @@ class OscillationStudy:
             message = "frequencies that are not given move with the modes"
             raise no_derivative(message, mechanism.file, "give frequencies")
         acted_on = mechanism.with_forces(given["forces"]) if given.get("forces") else mechanism
-        frames = names_in("wrenches", given.get("wrenches") or ())
-        return OscillationSlopes(acted_on, self.parameters.names, frames)
+        return OscillationSlopes(acted_on, self.parameters.names, self._wrenches)
 
     def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
         """Return the derivatives of some arrays of a result, (m, ..., n)."""
@@ -158,8 +162,8 @@ class OscillationStudy:
 
     def _answers(self, rest: Equilibria, motion: SmallMotion, result: Result) -> Complex:
         """Return derivatives of the answers of outputs, shaped as the arrays of the result."""
-        names, weights = given_inputs(self.arguments["inputs"])
-        inputs = [(group, place) for group, place, _ in chosen_inputs(motion.equations, names)]
+        _, weights = given_inputs(self.arguments["inputs"])
+        inputs = [(group, place) for group, place, _ in motion.inputs]
         texts = names_in("outputs", self.arguments["outputs"])
         outputs = [output for text in texts for output in self._output(text)]
         found = rest.answer_changes(result["angular_frequency"], inputs, outputs)

@@ -84,9 +84,19 @@ def frequency_response(
     equations = ActingValues.of(options, wrenches).equations(mechanism)
     states = given_states(equations.mechanism, state, options)
     motion = steady_motion(equations, chosen_state(states, row), names, None, wanted)
+    return response_about(motion, wanted, weights, frequencies)
+
+
+def response_about(
+    motion: SteadyMotion,
+    outputs: Sequence[str],
+    weights: Sequence[complex] | None,
+    frequencies: Any = None,
+) -> Result:
+    """Return how outputs answer to the inputs of a small motion, or to all with their weights."""
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
-    found = _Response(motion, wanted, weights)
+    found = _Response(motion, outputs, weights)
     if len(w) * len(found.C) * found.B.shape[1] > MOST_NUMBERS:
         message = f"the response has {len(w)} times {len(found.C)} times {found.B.shape[1]} numbers"
         raise argument("frequencies", 0).error(message, "take fewer frequencies or outputs")

@@ -75,10 +75,7 @@ class ParameterMotions:
         self.fixed = None if is_own else parameters_of(source, acting.values).mechanism
         """The mechanism, where only laws or the state have the parameter."""
         self.depends = {group for group, table in state.items() if _names(table, name)}
-        free = without_values(self.mechanism, [name])
-        settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
-        laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
-        self.equations = equations_of(settled, (), laws)
+        self.equations = free_equations(without_values(self.mechanism, [name]), acting)
 
     def at(
         self, value: float, near: SmallMotion | None = None, halves: int = HALVES
@@ -115,7 +112,7 @@ class ParameterMotions:
         if near is not None and "q" not in self.depends:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
-            state["x"] = states_of(near)
+            state["x"] = _states(near)
         equations = self.equations.with_value(moving, value)
         try:
             motion = SmallMotion(equations, operating_point(equations, state), independent=names)
@@ -125,6 +122,15 @@ class ParameterMotions:
         search = _Search(motion, state)
         is_near = near is None or bool(self.depends & {"q", "x"})
         return search.motion if search.succeeds() and (is_near or search.is_straight) else None
+
+
+def free_equations(
+    mechanism: Mechanism, acting: ActingValues, wrenches: tuple[str, ...] = ()
+) -> ImplicitEquations:
+    """Return the equations of a mechanism some of whose parameters have no value."""
+    settled = replace(parametrise(mechanism, "numeric"), parameters=mechanism.parameters)
+    laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
+    return equations_of(settled, wrenches, laws)
 
 
 class _Search:
@@ -183,7 +189,7 @@ class _Search:
         q = displaced(motion.mechanism, motion.point["q"][None], xi[None])[0]
         try:
             self.state["q"] = _closed(motion.mechanism, q, names, motion.point["t"])
-            self.state["x"] = states_of(motion, step[places:])
+            self.state["x"] = _states(motion, step[places:])
             point = operating_point(equations, self.state)
             self.motion = SmallMotion(equations, point, independent=names)
         except RunError:
@@ -200,7 +206,10 @@ def with_value(mechanism: Mechanism, name: str, value: float) -> Mechanism:
 
 
 def steady_near(
-    equations: ImplicitEquations, state: Mapping[str, Any], independent: Sequence[str] | None = None
+    equations: ImplicitEquations,
+    state: Mapping[str, Any],
+    inputs: Sequence[str] | None = None,
+    independent: Sequence[str] | None = None,
 ) -> SmallMotion:
     """Return the steady motion near a state, its rates and all that acts as they are given."""
     own, mechanism = dict(state), equations.mechanism
@@ -218,7 +227,9 @@ def steady_near(
             element="state",
             remedy="give a state nearer to one; cf.equilibria finds equilibria",
         )
-    return search.motion
+    if inputs is None:
+        return search.motion
+    return SmallMotion(equations, search.motion.point, inputs, independent)
 
 
 # --- states -----------------------------------------------------------------------------------
@@ -234,7 +245,7 @@ def _closed(mechanism: Mechanism, q: Array, names: Sequence[str], t: Array) -> A
         return assemble(mechanism, q, t=float(t[0]))
 
 
-def states_of(motion: SmallMotion, step: Array | None = None) -> dict[str, float]:
+def _states(motion: SmallMotion, step: Array | None = None) -> dict[str, float]:
     """Return states of actuators and controllers by name, after a step."""
     names = (*rest_names(motion.mechanism), *motion.equations.control_states)
     x = motion.point["x"] if step is None else motion.point["x"] + step

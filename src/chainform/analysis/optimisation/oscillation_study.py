@@ -81,7 +81,7 @@ class OscillationStudy:
     def _motions(self, values: Array) -> list[SmallMotion]:
         """Return the small motions about the equilibria, or steady motions, near the states."""
         given, numbers = self.arguments, named(self.parameters.names, values)
-        equations = self._equations.with_value(self.parameters.bound(values), numbers)
+        equations = self._equations.with_values(self.parameters.bound(values), numbers)
         parts = {name: given[name] for name in StateOptions.__annotations__ if name in given}
         states = given_states(equations.mechanism, given.get("state"), parts)
         inputs, independent = None, given.get("independent")

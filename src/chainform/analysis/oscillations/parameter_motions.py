@@ -89,14 +89,14 @@ class ParameterMotions:
             return found
         if near is None or not halves:
             raise self._nothing(value, near)
-        middle = self.at((near.equations.value + value) / 2, near, halves - 1)
+        middle = self.at((near.equations.given[self.name] + value) / 2, near, halves - 1)
         return self.at(value, middle, halves - 1)
 
     def _nothing(self, value: float, near: SmallMotion | None) -> RunError:
         message = f"no equilibrium and no steady motion was found at {self.name} = {value:.10g}"
         remedy = "give a state nearer to one; chainform.equilibria finds equilibria"
         if near is not None:
-            message += f", after that at {near.equations.value:.10g}"
+            message += f", after that at {near.equations.given[self.name]:.10g}"
             remedy = "take a smaller span; equilibrium_path follows equilibria over folds"
         file = self.mechanism.file
         return RunError(message, file=file, element="span" if near else "state", remedy=remedy)
@@ -113,7 +113,7 @@ class ParameterMotions:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
             state["x"] = _states(near)
-        equations = self.equations.with_value(moving, value)
+        equations = self.equations.with_values(moving, {self.name: value})
         try:
             motion = SmallMotion(equations, operating_point(equations, state), independent=names)
         except RunError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from chainform.analysis.optimisation.design_parameters import DesignParameters, 
 from chainform.analysis.optimisation.study import Study
 from chainform.analysis.results.result import Result
 from chainform.cli import main
+from chainform.readers import read_text
 from unit.analysis.oscillators import G, oscillator, pendulums
 
 Array = NDArray[np.float64]
@@ -149,6 +151,25 @@ def test_a_forced_oscillation_of_a_linkage() -> None:
     _, exact, other = slopes(linkage, FOUR, study, ["real", "imag", "q"])
     for name, found in exact.items():
         assert np.max(np.abs(found - other[name])) < 1e-8 * np.max(np.abs(other[name])), name
+
+
+def test_a_motor_with_a_state_of_its_own() -> None:
+    arm = {"name": "arm", "parent": "ground", "joint": "revolute", "axis": "y"}
+    motor = {"name": "drive", "joint": "arm", "type": "dc_motor", "inductance": 0.1}
+    motor |= {"resistance": "R", "torque_constant": "kt", "gear_ratio": 2, "rotor_inertia": 0.01}
+    table = {"name": "driven", "gravity": [0, 0, -G], "parameters": {"l": 0.5, "kt": 0.3, "R": 2}}
+    table |= {"segments": [{**arm, "mass": 1, "com": [0, 0, "-l"]}], "actuators": [motor]}
+    driven = read_text(json.dumps(table), "json")
+    bounds = {"l": [0.3, 0.8], "kt": [0.1, 0.6], "R": [1, 4]}
+    result, exact, other = slopes(driven, bounds, {"q": [0.1], "u": [0.5]}, [*POLES, "q"])
+    # The motor holds the arm: m g l sin(q) = 2 kt u/R.
+    assert result["q"] == pytest.approx(np.full((2, 1), np.arcsin(0.15 / G / 0.5)), rel=1e-9)
+    answer = {"task": "frequency_response", "q": [0.1], "u": [0.5], "frequencies": [1, 2]}
+    answer |= {"inputs": ["drive"], "outputs": ["arm", "der(arm)"]}
+    _, more, others = slopes(driven, bounds, answer, ["real", "imag"])
+    for name, found in (exact | more).items():
+        wanted = (other | others)[name]
+        assert np.max(np.abs(found - wanted)) < 1e-8 * max(1.0, np.max(np.abs(wanted))), name
 
 
 def test_a_damper_brings_a_resonance_down() -> None:

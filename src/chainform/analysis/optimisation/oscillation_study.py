@@ -46,6 +46,8 @@ Complex = NDArray[np.complex128]
 OSCILLATIONS = ("modes", "frequency_response")
 REFUSED = ("signals", "controllers")
 """Arguments with which there are no exact derivatives."""
+MOST_NUMBERS = 4_000_000
+"""The most entries of all matrices that are there at once."""
 STATE = ("q", "qd", "qdd", "t", "sigma", "force", "wrench", "parameter")
 """Inputs of outputs that are differentiated."""
 
@@ -166,7 +168,10 @@ class OscillationStudy:
         inputs = [(group, place) for group, place, _ in motion.inputs]
         texts = names_in("outputs", self.arguments["outputs"])
         outputs = [output for text in texts for output in self._output(text)]
-        found = rest.answer_changes(result["angular_frequency"], inputs, outputs)
+        speeds, size = result["angular_frequency"], rest.nv + rest.nx + rest.held
+        step = max(1, MOST_NUMBERS // (len(inputs) * size**2))
+        parts = np.split(speeds, range(step, len(speeds), step))
+        found = np.concatenate([rest.answer_changes(part, inputs, outputs) for part in parts])
         return found if weights is None else np.einsum("mijn,j->min", found, weights)
 
     def _output(self, text: str) -> list[tuple[str, int] | GraphSlopes]:

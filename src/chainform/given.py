@@ -172,7 +172,7 @@ class Given:
             return self.holding(table)
         for field in table:
             if field not in allowed and field not in FREE_TEXT:
-                known = f"known fields: {', '.join(sorted(allowed))}"
+                known = f"known fields: {', '.join(sorted(set(allowed)))}"
                 raise self.error(f"unknown field {field[:60]!r}", near(field, allowed) + known)
         return self.holding({key: entry for key, entry in table.items() if key in allowed})
 

@@ -203,6 +203,12 @@ def test_what_is_refused(read: Callable[[Given], Any], values: list[Any], messag
             assert (caught.value.file, bool(caught.value.remedy)) == ("arm.toml", True)
 
 
+def test_known_fields_are_named_once() -> None:
+    with pytest.raises(RunError) as caught:
+        argument("x", {"mass": 1}).table(("t", "q", "t"))
+    assert caught.value.remedy == "known fields: q, t"
+
+
 def test_entries_know_where_they_stand() -> None:
     table = Given({"a": [{"b": 1}]}, "arm", "f", remedy="look").table()
     assert table["a"].entries()[0]["b"].element == "arm, a[1], b"

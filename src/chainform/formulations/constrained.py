@@ -62,7 +62,9 @@ def _refuse_without(mechanism: Mechanism, output: str) -> None:
             f"{output} is that of a mechanism with {field}, and this one has none such",
             file=mechanism.file,
             element=field,
-            remedy=f"describe them under {field} in the file",
+            remedy="of loops there are closure_jacobian and closure"
+            if mechanism.loops and field == "constraints"
+            else f"describe them under {field} in the file",
         )
 
 

@@ -154,9 +154,12 @@ def _bound(mechanism: MechanismData) -> dict[str, Fraction]:
 
 
 def freedom_text(mechanism: MechanismData) -> str:
-    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
+    """Return of what a mechanism consists, and its freedom, unless loops or constraints bind it."""
     moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
     parts = [counted(moving, "joint")] if mechanism.segments else []
     parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
     loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
-    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"
+    count = f"{counted(mechanism.nv, 'degree')} of freedom"
+    if mechanism.loops or mechanism.constraints:
+        count = counted(mechanism.nq, "coordinate")
+    return f"{', '.join(parts)} with {count}{loops}"

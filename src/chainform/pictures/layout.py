@@ -345,6 +345,17 @@ def _list(
         text.set_color(group.colour)
 
 
+def set_logarithmic(axes: Sequence[Any], side: str) -> None:
+    """Let a side of axes, x or y, go by logarithms, with plain numbers."""
+    ticker = library("matplotlib.ticker", "plotting", "plot")
+    for ax in axes:
+        ax.set(**{f"{side}scale": "log"})
+        low, high = getattr(ax, f"get_{side}lim")()
+        axis = getattr(ax, f"{side}axis")
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("{x:g}" if high < 10 * low else ticker.NullFormatter())
+
+
 def write_legend(
     place: Any, keys: Sequence[tuple[str, str, Any]], linewidth: float, **options: Any
 ) -> Any:

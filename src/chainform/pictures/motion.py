@@ -155,6 +155,11 @@ class Tabular(Protocol):
         """The units of arrays that have one for all entries."""
         ...
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Single numbers and names."""
+        ...
+
     def columns(self, names: Sequence[str] | None = None) -> dict[str, Array]:
         """Return columns of numbers by name, (m,) each."""
         ...

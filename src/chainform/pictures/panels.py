@@ -63,6 +63,7 @@ class Panel:
     label: str
     unit: str
     curves: tuple[Curve, ...]
+    is_logarithmic: bool = False
 
     @property
     def key(self) -> tuple[tuple[str, str, bool], ...]:
@@ -269,6 +270,8 @@ def array_panels(table: Tabular, name: str) -> list[Panel]:
         return _by_unit(name, names, table.arrays[name], units, shown[name])
     if name in table.arrays:
         panels = output_panels(name, table.arrays[name])
+        if table.rows == "frequency" and table.arrays[name].ndim > 1:
+            panels = [_response(table, panel) for panel in panels]
         return [replace(panel, unit=unit or panel.unit) for panel in panels]
     columns = table.columns()
     chosen = Given(name, "what").choice((*table.arrays, *columns), "array or column")
@@ -280,6 +283,20 @@ def array_panels(table: Tabular, name: str) -> list[Panel]:
     else:
         unit = table.units.get(array_of(name), "")
     return [Panel(name, unit, (Curve(name, columns[chosen], colours.SERIES[0]),))]
+
+
+def _response(table: Tabular, panel: Panel) -> Panel:
+    """Return a panel of a frequency response with names of outputs and inputs."""
+    outputs, inputs = (table.facts.get(key, ()) for key in ("outputs", "inputs"))
+    shape = table.arrays[panel.label].shape[1:]
+    names = [f"{a} by {b}" for a in outputs for b in inputs] if len(shape) == 2 else list(outputs)
+    if len(names) == 1:
+        names = [f"{panel.label} of {names[0]}"]
+    if len(names) != len(panel.curves):
+        return panel
+    curves = tuple(replace(c, name=n) for c, n in zip(panel.curves, names, strict=True))
+    is_positive = all(np.all(curve.values > 0) for curve in curves)
+    return Panel(panel.label, panel.unit, curves, panel.label == "amplitude" and is_positive)
 
 
 def array_of(column: str) -> str:

@@ -26,6 +26,7 @@ from chainform.pictures.layout import (
     draw_marks,
     layout_of,
     marks_of,
+    set_logarithmic,
     shortened,
     widths_of,
     write_legend,
@@ -198,6 +199,7 @@ def _dress(ax: Any, panel: Panel, below: str) -> None:
     name = panel.curves[0].name if len(panel.curves) == 1 else panel.label
     ax.set_ylabel(f"{name} ({panel.unit})" if panel.unit else name)
     ax.margins(x=0.0, y=0.1)
+    set_logarithmic([ax] if panel.is_logarithmic else [], "y")
     ax.grid(visible=True)
     low, high = ax.get_ylim()
     if low < 0 < high:
@@ -249,7 +251,7 @@ def plot_arrays(
     `what` names arrays (`q`) or columns (`q.elbow`), by default all that have not too many entries;
     `over` is the column on the other axis, by default the array that orders the rows; or it has as
     many columns, one for each curve, as the real parts of poles for imaginary ones. Rows without an
-    order, as samples and equilibria, are dots, and each branch is a line of its own. Where the
+    order, as samples, equilibria and modes, are dots, and each branch is a line. Where the
     entries of one position are drawn over each other, a metre is as long on both axes. Columns of
     a table `before` are dashed. The other options are those of `FigureOptions`.
     """
@@ -281,11 +283,13 @@ def plot_arrays(
         if is_shape:
             for ax in figure.axes:
                 ax.set_aspect("equal", adjustable="datalim")
+        if table.rows == "frequency" and over in (None, "frequency") and len(x) > 1 and x[0] > 0:
+            set_logarithmic(figure.axes, "x")
         sheet.write(figure)
     return figure
 
 
-UNORDERED = ("sample", "equilibrium", "target")
+UNORDERED = ("sample", "equilibrium", "target", "mode")
 """Rows that do not follow each other."""
 
 
@@ -300,8 +304,7 @@ def _shape_height(x: Array, panels: Sequence[Panel], width: float) -> float:
 def _lines_of(table: Tabular) -> list[slice] | None:
     """Return the rows of each line; None for rows that do not follow each other."""
     count = len(table.arrays[table.rows])
-    is_single = table.rows == "branch" and "t" not in table.arrays
-    if table.rows in UNORDERED or is_single:
+    if table.rows in UNORDERED or (table.rows == "branch" and "t" not in table.arrays):
         return None
     branch = table.arrays.get("branch", np.zeros(count))
     ends = [0, *(np.flatnonzero(np.diff(branch)) + 1).tolist(), count]
@@ -382,7 +385,9 @@ def _draw_batch(t: Array, ax: Any, panel: Panel) -> None:
         return
     collections = library("matplotlib.collections", "plotting", "plot")
     lines = np.stack([np.broadcast_to(t, (b, m)), values], axis=2)
-    thin = collections.LineCollection(lines, colors=shades, linewidths=THIN, alpha=_alpha(b))
+    thin = collections.LineCollection(
+        lines, colors=shades, linewidths=THIN, alpha=max(0.2, min(1.0, 60 / b))
+    )
     thin.set_rasterized(b * m > MOST_POINTS)
     ax.add_collection(thin)
     ax.autoscale_view()
@@ -393,7 +398,3 @@ def colours_of(count: int) -> list[str]:
     if count == 1:
         return [colours.SERIES[0]]
     return [colours.gradient(k / (count - 1)) for k in range(count)]
-
-
-def _alpha(count: int) -> float:
-    return max(0.2, min(1.0, 60 / count))

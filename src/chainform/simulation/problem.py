@@ -32,7 +32,7 @@ from chainform.simulation.equations.controllers import (
     controllers_of,
 )
 from chainform.simulation.equations.efforts import Efforts, bends_of, efforts_of, with_signals
-from chainform.simulation.equations.energy_balance import has_energy_balance
+from chainform.simulation.equations.energy_balance import parts_without_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
 from chainform.simulation.equations.events import Event, events_of, kinks_in
 from chainform.simulation.equations.initial import initial_state, whole_state
@@ -186,7 +186,7 @@ class Problem(Displayed):
         has_balance = (
             self.options["energy_balance"]
             and method.takes_barriers
-            and has_energy_balance(self.mechanism)
+            and not parts_without_balance(self.mechanism)
         )
         model = model_of(
             given.bare(moving),

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.display import Displayed, Records
-from chainform.errors import Error, RunError
+from chainform.errors import Error
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
-from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
+from chainform.simulation.equations.energy_balance import LOSSES, WORK, no_balance, stiff_energy
 from chainform.simulation.equations.events import EventRecord, StateChange
 from chainform.simulation.equations.initial import whole_states
 from chainform.simulation.files.about import EARLIER, END, About
@@ -200,12 +200,7 @@ class Run(Displayed):
 
     def _book(self, place: int) -> Array:
         if self.energy_balance is None:
-            raise RunError(
-                "work and losses were not added up in this motion",
-                element="energy_balance",
-                remedy="take energy_balance=True and a method such as verner65; there is none for "
-                "moving bases, elements and actuators",
-            )
+            raise no_balance(self.mechanism)
         columns = self.energy_balance.T
         return columns[place] if len(columns) else np.zeros(len(self.t))
 

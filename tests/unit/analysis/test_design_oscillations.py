@@ -116,7 +116,8 @@ def test_modes_of_a_linkage_follow_its_equilibria() -> None:
     linkage = cf.read(EXAMPLES / "four_bar.toml")
     rest = cf.equilibria(linkage, starts=6)
     for study in ({"state": rest}, {"q": rest["q"][0], "forces": DAMPED}):
-        result, exact, other = slopes(linkage, FOUR, study, [*POLES, "q"])
+        searched = {**study, "search": True}
+        result, exact, other = slopes(linkage, FOUR, searched, [*POLES, "q"])
         assert np.max(np.abs(exact["q"])) > 1
         for name, found in exact.items():
             size = max(1.0, float(np.max(np.abs(other[name]))))
@@ -145,7 +146,13 @@ def test_a_forced_oscillation_has_its_closed_form() -> None:
 def test_a_forced_oscillation_of_a_linkage() -> None:
     linkage = cf.read(EXAMPLES / "four_bar.toml")
     rest = cf.equilibria(linkage, starts=6)
-    study = {"task": "frequency_response", "state": rest, "row": 1, "forces": DAMPED}
+    study = {
+        "task": "frequency_response",
+        "state": rest,
+        "row": 1,
+        "forces": DAMPED,
+        "search": True,
+    }
     study |= {"inputs": ["crank", "rocker"], "frequencies": [0.3, 2]}
     study |= {"outputs": ["coupler", "pose(coupler)[1:3,4]"]}
     _, exact, other = slopes(linkage, FOUR, study, ["real", "imag", "q"])
@@ -161,10 +168,18 @@ def test_a_motor_with_a_state_of_its_own() -> None:
     table |= {"segments": [{**arm, "mass": 1, "com": [0, 0, "-l"]}], "actuators": [motor]}
     driven = read_text(json.dumps(table), "json")
     bounds = {"l": [0.3, 0.8], "kt": [0.1, 0.6], "R": [1, 4]}
-    result, exact, other = slopes(driven, bounds, {"q": [0.1], "u": [0.5]}, [*POLES, "q"])
+    result, exact, other = slopes(
+        driven, bounds, {"q": [0.1], "u": [0.5], "search": True}, [*POLES, "q"]
+    )
     # The motor holds the arm: m g l sin(q) = 2 kt u/R.
     assert result["q"] == pytest.approx(np.full((2, 1), np.arcsin(0.15 / G / 0.5)), rel=1e-9)
-    answer = {"task": "frequency_response", "q": [0.1], "u": [0.5], "frequencies": [1, 2]}
+    answer = {
+        "task": "frequency_response",
+        "q": [0.1],
+        "u": [0.5],
+        "search": True,
+        "frequencies": [1, 2],
+    }
     answer |= {"inputs": ["drive"], "outputs": ["arm", "der(arm)"]}
     _, more, others = slopes(driven, bounds, answer, ["real", "imag"])
     for name, found in (exact | more).items():
@@ -200,7 +215,7 @@ def test_free_motions_stay_free_where_equilibria_are_families() -> None:
     builder = cf.Mechanism.builder("governor", gravity=(0, 0, -G)).parameter("l", 0.5)
     builder.segment("turn", axis="z", mass=1, inertia=[0, 0, 1])
     builder.segment("swing", parent="turn", axis="y", mass=1, com=["l/5", 0, "-l"])
-    given = {"q": {"turn": 0.3, "swing": 0.1}}
+    given = {"q": {"turn": 0.3, "swing": 0.1}, "search": True}
     result, exact, other = slopes(builder.build(), {"l": [0.3, 0.8]}, given, ["pole_imag", "q"])
     assert result["kind"].tolist() == [0, 1]
     assert exact["pole_imag"] == pytest.approx(other["pole_imag"], rel=1e-8)
@@ -228,14 +243,15 @@ def test_modes_of_other_kinds_are_refused() -> None:
         study.find(np.array([40.0]))
 
 
-def test_an_equilibrium_that_is_none_is_found_by_newton_or_refused() -> None:
-    found = slopes(pendulums(1), {"g": [9, 10]}, {"q": [0.2]}, ["q"])[0]
+def test_a_state_that_is_no_equilibrium_is_refused_unless_one_is_sought() -> None:
+    study = {"q": [0.2], "search": True}
+    found = slopes(pendulums(1), {"g": [9, 10]}, study, ["q"])[0]
     assert found["q"] == pytest.approx(np.zeros((1, 1)), abs=1e-9)
-    with pytest.raises(cf.Error, match="no equilibrium and no steady motion was found"):
-        slopes(slides(1, k=3), {"k": [1, 5]}, {"forces": {"x": "k"}}, ["q"])
+    for given in ({"q": [0.2]}, {"forces": {"p1": "100*g"}, "search": True}):
+        with pytest.raises(cf.Error, match="no equilibrium and no steady motion"):
+            slopes(pendulums(1), {"g": [9, 10]}, given, ["q"])
 
 
-REST: dict[str, Any] = {"task": "modes"}
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "poles part": ({"forces": {"x": "-k*x", "y": "-3*y"}}, "pole_imag", "modes 1, 2 is multiple"),
     "poles meet": ({"forces": {"x": "-k*x - 2*sqrt(6)*der(x)", "y": "-9*y"}}, "growth", "multiple"),
@@ -276,5 +292,5 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_what_has_no_exact_derivative_is_refused(case: str) -> None:
     study, column, message = CASES[case]
     with pytest.raises(cf.Error, match=message) as raised:
-        slopes(slides(k=3), {"k": [1, 5]}, {**REST, **study}, [column])
+        slopes(slides(k=3), {"k": [1, 5]}, study, [column])
     assert "differences" in (raised.value.remedy or "")

@@ -30,6 +30,19 @@ def test_an_oscillator_answers_as_the_textbook_says() -> None:
     assert found.facts["outputs"] == ["x", "der(x)", "der(der(x))"]
 
 
+def test_plots_name_what_answers_to_what() -> None:
+    found = cf.frequency_response(oscillator(), ["x"], ["x", "der(x)"], [0.3, 1.0, 30.0])
+    above, below = found.plot(["amplitude", "phase"]).axes
+    assert (above.get_xscale(), above.get_yscale(), below.get_yscale()) == ("log", "log", "linear")
+    legend = above.get_legend() or below.get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["x by tau(x)", "der(x) by tau(x)"]
+    found = cf.frequency_response(oscillator(), {"x": 2.0}, ["x"], [0.3, 1.0])
+    (axes,) = found.plot("amplitude").axes
+    assert axes.get_ylabel() == "amplitude of x"
+    assert axes.xaxis.get_major_formatter()(0.1) == "0.1"
+
+
 def test_resonances_are_peaks() -> None:
     """|x| is largest at w0 sqrt(1 - 2 D^2), |x'| at w0, |x''| at w0 / sqrt(1 - 2 D^2)."""
     found = cf.frequency_response(oscillator(), ["x"], ["x", "der(x)", "qdd"], [0.3, 1.1, 2, 5])

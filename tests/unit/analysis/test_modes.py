@@ -382,6 +382,7 @@ def test_each_of_some_equilibria_has_its_modes() -> None:
         kinds = found["kind"][found["equilibrium"] == k]
         assert (3 not in kinds) == (stable == 1)
     assert found.report[0].startswith("equilibrium 1: 2 modes of pendulums")
+    assert found.plot("frequency").axes[0].lines[0].get_linestyle() == "None"
 
 
 def test_results_are_saved_and_shown(tmp_path: Path) -> None:

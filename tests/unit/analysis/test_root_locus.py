@@ -89,6 +89,53 @@ def test_the_equilibrium_is_followed() -> None:
     assert found.report[1] == "all poles stay on their side of the imaginary axis"
 
 
+def test_modes_and_responses_find_the_equilibrium_near_by() -> None:
+    mechanism, law = bead("0")
+    forces = {"swing": law["swing"].replace("W", "7")}
+    about: dict[str, Any] = {"q": [1.0], "forces": forces}
+    lean = np.arccos(2 * G / 49)
+    with pytest.raises(cf.Error, match="search=True"):
+        cf.modes(mechanism, **about)
+    found = cf.modes(mechanism, search=True, **about)
+    assert found["q"][0] == pytest.approx([lean], rel=1e-10)
+    assert found["angular_frequency"] == pytest.approx([7 * np.sin(lean)], rel=1e-9)
+    answer = cf.frequency_response(
+        mechanism, ["swing"], ["swing"], [0.1, 0.2], search=True, **about
+    )
+    assert answer["q"][:, 0] == pytest.approx(lean, rel=1e-10)
+    with pytest.raises(cf.Error, match="no equilibrium"):
+        cf.modes(mechanism, q=[1.0], forces={"swing": "100"}, search=True)
+
+
+@pytest.mark.slow
+def test_a_design_follows_the_equilibrium() -> None:
+    """W sin q = 5 with cos q = g / (l W^2) and W = 7."""
+    mechanism, law = bead("0")
+    forces = {"swing": law["swing"].replace("W", "7")}
+    study = {"task": "modes", "q": [1.0], "forces": forces, "search": True}
+    found = cf.design(
+        mechanism,
+        {"g": [5, 20]},
+        study,
+        goals={"first(angular_frequency)": 5},
+        starts=1,
+        derivatives="differences",
+    )
+    assert found["g"][0] == pytest.approx(7 * np.sqrt(6), rel=1e-6)
+
+
+def test_a_path_of_poles_begins_at_an_equilibrium_of_a_result() -> None:
+    rest = cf.equilibria(pendulums(1), starts=30)
+    options: dict[str, Any] = {"count": 3, "forces": {"p1": "-c*der(p1)"}}
+    with pytest.raises(cf.Error, match="row = 1 to 2"):
+        cf.root_locus(pendulums(1), "c", (0.1, 1), state=rest, **options)
+    for row, grow in ((1, 0), (2, 1)):
+        found = cf.root_locus(pendulums(1), "c", (0.1, 1), state=rest, row=row, **options)
+        assert found["q"][0] == pytest.approx(rest["q"][row - 1])
+        assert found["unstable"].tolist() == [grow] * 3
+        assert len(cf.modes(pendulums(1), rest, row=row)) == grow + 1
+
+
 def test_an_integral_gain_ends_in_a_hopf_point() -> None:
     """2 s^3 + 6 s^2 + 80 s + ki: Routh's limit is ki = 240, with omega^2 = 40."""
     pid = {"hold": {"type": "pid", "joint": "x", "kp": 30, "ki": "gain", "kd": 4}}

@@ -187,6 +187,15 @@ def test_a_limit_of_a_steady_motion() -> None:
     assert found["qd"][0] == pytest.approx([0, 0, 40])
 
 
+def test_a_limit_of_an_equilibrium_aside_of_the_state() -> None:
+    builder = cf.Mechanism.builder("lean", gravity=(0, 0, -10)).parameter("c", 0.5)
+    builder.segment("q", axis="y", mass=1, com=[0, 0, -0.5])
+    lean = builder.force("q", "2 - (c - 0.2)*der(q)").build()
+    of = {"task": "modes", "search": True, "q": [0.1]}
+    found = cf.stability_limit(lean, "c", (0, 1), of=of, tolerance=1e-8)
+    assert found.facts["limit"] == pytest.approx(0.2, abs=1e-7)
+
+
 def test_a_limit_of_a_driven_pendulum() -> None:
     """The boundary of Mathieu's first region, with a period that goes with the parameter."""
     builder = cf.Mechanism.builder("driven", gravity=(0, "-9.81", 0)).parameter("w", 5)

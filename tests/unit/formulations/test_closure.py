@@ -37,6 +37,12 @@ def test_a_loop_without_basic_joints_has_no_closure_matrix(basic: list[str] | No
     np.testing.assert_array_equal(found["closure_jacobian"], np.eye(3))
 
 
+def test_a_loop_has_no_outputs_of_constraints() -> None:
+    with pytest.raises(cf.Error, match="with constraints") as caught:
+        cf.derive(slider(None), ["constraint"])
+    assert caught.value.remedy == "of loops there are closure_jacobian and closure"
+
+
 def test_one_loop_of_several_without_basic_joints() -> None:
     with pytest.raises(cf.Error, match="no basic joints") as caught:
         cf.derive(SQUEEZER, ["closure"])

@@ -15,7 +15,7 @@ def test_a_model_prints_as_a_summary() -> None:
     lines = str(model).splitlines()
     assert lines[:4] == [
         "four_bar, auto, not reduced",
-        "3 joints with 3 degrees of freedom, 1 loop",
+        "3 joints with 3 coordinates, 1 loop",
         "  mass_matrix  3 × 3",
         "  gravity      3",
     ]

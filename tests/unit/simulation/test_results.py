@@ -446,6 +446,12 @@ def test_an_empty_energy_balance_stays_empty(tmp_path: Path, ending: str) -> Non
         _ = cf.Run.load(tmp_path / f"without{ending}").balance
 
 
+def test_a_motion_says_why_it_has_no_energy_balance() -> None:
+    run = cf.simulate(mechanism_of("driven_arm.toml"), t=0.01)
+    with pytest.raises(RunError, match="of actuators work and losses are not known"):
+        _ = run.balance
+
+
 def test_going_on_from_what_is_no_run() -> None:
     for wrong in (3, "part.npz", {"t": 1}):
         given: Any = wrong

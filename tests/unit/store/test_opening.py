@@ -138,6 +138,13 @@ def test_what_is_no_place(wrong: Any) -> None:
 # --- addresses -----------------------------------------------------------------------------------
 
 
+def test_a_file_may_have_marks_in_its_name(tmp_path: Path) -> None:
+    """An @ belongs to no password there."""
+    with Database.open(f"sqlite:///{tmp_path}/ann@home@night.db") as database:
+        assert database.models() == []
+    assert (tmp_path / "ann@home@night.db").exists()
+
+
 @pytest.mark.parametrize(
     "url", ["postgresql://u@h:abc/db", "postgresql://[::1/db", "://", "sqlite:///x?mode=ro"]
 )

@@ -64,6 +64,18 @@ class LinearOptions(StateOptions, total=False):
     controllers: Mapping[str, Any] | None
 
 
+class RowOptions(LinearOptions, total=False):
+    """What poles are about; `row` chooses one of several states of a result, from 1."""
+
+    row: int | None
+
+
+class SteadyOptions(RowOptions, total=False):
+    """What modes are about; with `search` the equilibrium or steady motion near the state."""
+
+    search: bool
+
+
 ACTING = ("values", "forces", "signals", "controllers")
 
 

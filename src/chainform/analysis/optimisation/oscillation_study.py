@@ -1,8 +1,7 @@
-"""Modes and forced oscillations as studies of a design, about an equilibrium that moves along.
+"""Modes and forced oscillations as studies of a design, about equilibria that may move along.
 
-It is the one near the given state, found by Newton's method for each set of values. Modes of a kind
-(free motions; poles above the real axis; real poles) have the rows that they had at first, the
-k-th slowest of a kind always the same one.
+The equations are derived once for all values. Modes of a kind (free motions; poles above the real
+axis; real poles) have the rows that they had at first, the k-th slowest of a kind always the same.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import (
     ACTING,
-    StateOptions,
+    RowOptions,
     displacement_names,
     rate_names,
 )
@@ -30,15 +29,20 @@ from chainform.analysis.optimisation.oscillation_graphs import OscillationSlopes
 from chainform.analysis.optimisation.oscillation_slopes import Equilibria
 from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.oscillations.frequency_response import (
-    chosen_state,
     given_inputs,
     response_about,
 )
-from chainform.analysis.oscillations.parameter_motions import free_equations, steady_near
-from chainform.analysis.oscillations.steady_motion import checked, given_states
+from chainform.analysis.oscillations.parameter_motions import free_equations
+from chainform.analysis.oscillations.steady_motion import (
+    SteadyMotion,
+    given_state,
+    given_states,
+    steady_motion,
+)
 from chainform.analysis.oscillations.vibration_modes import modes_about
 from chainform.analysis.results.result import Result
 from chainform.errors import DeriveError, RunError
+from chainform.given import argument
 from chainform.pipeline import derive, names_in
 
 Array = NDArray[np.float64]
@@ -65,11 +69,10 @@ class OscillationStudy:
         """Return the result for values of parameters."""
         motions = self._motions(values)
         if self.task == "modes":
-            return self._ordered(modes_about([checked(motion) for motion in motions]))
+            return self._ordered(modes_about(motions))
         outputs = names_in("outputs", self.arguments["outputs"])
-        motion = checked(motions[0], outputs, with_inputs=True)
         _, weights = given_inputs(self.arguments["inputs"])
-        return response_about(motion, outputs, weights, self.arguments.get("frequencies"))
+        return response_about(motions[0], outputs, weights, self.arguments.get("frequencies"))
 
     @cached_property
     def _wrenches(self) -> tuple[str, ...]:
@@ -80,17 +83,21 @@ class OscillationStudy:
         acting: dict[str, Any] = {name: self.arguments.get(name) for name in ACTING}
         return free_equations(self.parameters.free(), ActingValues(**acting), self._wrenches)
 
-    def _motions(self, values: Array) -> list[SmallMotion]:
-        """Return the small motions about the equilibria, or steady motions, near the states."""
+    def _motions(self, values: Array) -> list[SteadyMotion]:
+        """Return the small motions about the states, or about what is near them."""
         given, numbers = self.arguments, named(self.parameters.names, values)
         equations = self._equations.with_values(self.parameters.bound(values), numbers)
-        parts = {name: given[name] for name in StateOptions.__annotations__ if name in given}
-        states = given_states(equations.mechanism, given.get("state"), parts)
-        inputs, independent = None, given.get("independent")
-        if self.task == "frequency_response":
-            states = [chosen_state(states, given.get("row"))]
-            inputs, _ = given_inputs(given["inputs"])
-        return [steady_near(equations, state, inputs, independent) for state in states]
+        mechanism, state = equations.mechanism, given.get("state")
+        parts = {name: given[name] for name in RowOptions.__annotations__ if name in given}
+        search = argument("search", given.get("search", False)).flag()
+        if self.task == "modes":
+            names = given.get("independent")
+            states = given_states(mechanism, state, parts)
+            return [steady_motion(equations, s, independent=names, search=search) for s in states]
+        inputs, _ = given_inputs(given["inputs"])
+        outputs = names_in("outputs", given["outputs"])
+        begin = given_state(mechanism, state, parts)
+        return [steady_motion(equations, begin, inputs, None, outputs, search=search)]
 
     def _ordered(self, found: Result) -> Result:
         """Return modes in the order of the first ones; RunError for other numbers of a kind."""
@@ -134,7 +141,7 @@ class OscillationStudy:
 
     def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
         """Return the derivatives of some arrays of a result, (m, ..., n)."""
-        motions = self._motions(values)
+        motions = [motion.small for motion in self._motions(values)]
         rest = Equilibria(self._slopes, motions, values)
         places = result.arrays.get("equilibrium", np.ones(len(result))).astype(np.intp) - 1
 

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linear_variables import SteadyOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.oscillations.eigenmodes import (
     FREE,
@@ -26,7 +26,7 @@ from chainform.analysis.oscillations.eigenmodes import (
 )
 from chainform.analysis.oscillations.steady_motion import (
     SteadyMotion,
-    given_states,
+    given_state,
     steady_motion,
 )
 from chainform.analysis.results.result import Result
@@ -57,9 +57,8 @@ def frequency_response(
     frequencies: Any = None,
     *,
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
-    row: int | None = None,
     wrenches: Sequence[str] = (),
-    **options: Unpack[LinearOptions],
+    **options: Unpack[SteadyOptions],
 ) -> Result:
     """Return how outputs answer to inputs that swing, about an equilibrium or a steady motion.
 
@@ -81,9 +80,10 @@ def frequency_response(
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
         raise given.error("no output is named", 'write outputs=["crank"]')
+    near = argument("search", options.pop("search", False)).flag()
     equations = ActingValues.of(options, wrenches).equations(mechanism)
-    states = given_states(equations.mechanism, state, options)
-    motion = steady_motion(equations, chosen_state(states, row), names, None, wanted)
+    begin = given_state(equations.mechanism, state, options)
+    motion = steady_motion(equations, begin, names, None, wanted, search=near)
     return response_about(motion, wanted, weights, frequencies)
 
 
@@ -105,14 +105,6 @@ def response_about(
 
 
 # --- what is given ----------------------------------------------------------------------------
-
-
-def chosen_state(states: Sequence[dict[str, Any]], row: Any) -> dict[str, Any]:
-    """Return one of several states by its row."""
-    if row is None and len(states) > 1:
-        message = f"there are {len(states)} equilibria"
-        raise argument("row", row).error(message, f"choose one: row = 1 to {len(states)}")
-    return states[0 if row is None else argument("row", row).whole(1, len(states)) - 1]
 
 
 def given_inputs(given: Any) -> tuple[list[str], list[complex] | None]:

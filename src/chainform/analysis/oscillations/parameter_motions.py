@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -37,7 +36,6 @@ from chainform.mechanism import (
     parametrise,
     reader_of,
 )
-from chainform.readers import read
 from chainform.simulation import assemble, initial_state, parameters_of, rest_names, without_values
 
 Array = NDArray[np.float64]
@@ -59,13 +57,12 @@ class ParameterMotions:
 
     def __init__(
         self,
-        mechanism: Mechanism | str | PathLike[str],
+        source: Mechanism,
         name: str,
         span: tuple[float, float],
         acting: ActingValues,
         state: Mapping[str, Any],
     ) -> None:
-        source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
         self.name, self.state = name, dict(state)
         self.values: dict[str, Any] = argument("values", acting.values or {}).table().value
         given = (acting.forces, acting.signals, acting.controllers, list(state.values()))
@@ -131,6 +128,12 @@ def free_equations(
     settled = replace(parametrise(mechanism, "numeric"), parameters=mechanism.parameters)
     laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
     return equations_of(settled, wrenches, laws)
+
+
+def nearest_state(motion: SmallMotion, state: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the state of the steady motion near another one; that one where none is found."""
+    search = _Search(motion, dict(state))
+    return search.motion.point if search.succeeds() else motion.point
 
 
 class _Search:
@@ -205,31 +208,17 @@ def with_value(mechanism: Mechanism, name: str, value: float) -> Mechanism:
     return replace(mechanism, parameters=tuple(parameters))
 
 
-def steady_near(
-    equations: ImplicitEquations,
-    state: Mapping[str, Any],
-    inputs: Sequence[str] | None = None,
-    independent: Sequence[str] | None = None,
-) -> SmallMotion:
-    """Return the steady motion near a state, its rates and all that acts as they are given."""
+def closed_state(
+    equations: ImplicitEquations, state: Mapping[str, Any], independent: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return a state whose pose closes loops, where all coordinates are given."""
     own, mechanism = dict(state), equations.mechanism
     if own.get("q") is not None and not isinstance(own["q"], Mapping):
         with own_words():
             q = initial_state(mechanism, own["q"], None)[: mechanism.nq]
         t = np.array([argument("t", own.get("t") or 0.0).number()])
         own["q"] = _closed(mechanism, q, independent or (), t)
-    point = operating_point(equations, own)
-    search = _Search(SmallMotion(equations, point, independent=independent), own)
-    if not search.succeeds():
-        raise RunError(
-            "no equilibrium and no steady motion was found near the state",
-            file=equations.mechanism.file,
-            element="state",
-            remedy="give a state nearer to one; cf.equilibria finds equilibria",
-        )
-    if inputs is None:
-        return search.motion
-    return SmallMotion(equations, search.motion.point, inputs, independent)
+    return own
 
 
 # --- states -----------------------------------------------------------------------------------

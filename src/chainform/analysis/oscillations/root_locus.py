@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import LinearOptions
-from chainform.analysis.linear.linearisation import ActingValues, whole_state
+from chainform.analysis.linear.linear_variables import RowOptions
+from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import eigenmodes
 from chainform.analysis.oscillations.parameter_motions import ParameterMotions
@@ -20,12 +20,13 @@ from chainform.analysis.oscillations.pole_paths import (
     crossings,
     matched,
 )
-from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked
+from chainform.analysis.oscillations.steady_motion import SteadyMotion, checked, given_state
 from chainform.analysis.results.interruption import Progress, Watch
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
 from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
+from chainform.readers import read
 
 Array = NDArray[np.float64]
 TURN = 2 * np.pi
@@ -41,16 +42,17 @@ def root_locus(
     *,
     count: int = 101,
     tolerance: float = 1e-10,
-    state: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     progress: Progress | None = None,
-    **options: Unpack[LinearOptions],
+    **options: Unpack[RowOptions],
 ) -> Result:
     """Return the poles of small motions along a parameter, and where stability changes.
 
     `parameter` is one of the mechanism, or a name in laws, gains of controllers or entries of the
     state: qd={"spin": "n"}. At each of `count` values, evenly from the first of `span` to the
     second, the equilibrium or the steady motion near the one before is found; `state`, or its
-    parts, is where the first is looked for. All else is as for `modes`.
+    parts, is where the first is looked for, of a result with several equilibria in `row`, from 1.
+    All else is as for `modes`.
 
     Arrays have a row for each value, and for each crossing of the imaginary axis, which is located
     to `tolerance`, a share of the span: parameter, pole_real and pole_imag (1/s), each pole in one
@@ -65,8 +67,9 @@ def root_locus(
         raise argument("span", 0).error("the span is empty", "give two values: span=[0, 1]")
     number = argument("count", count).whole(2, MOST)
     share = argument("tolerance", tolerance).number(least=1e-14, most=1e-2)
-    acting, begin = ActingValues.of(options), whole_state(state, options)
-    motions = ParameterMotions(mechanism, name, (first, last), acting, begin)
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    begin = given_state(source, state, options)
+    motions = ParameterMotions(source, name, (first, last), ActingValues.of(options), begin)
     locus = _Locus(motions, share * abs(last - first))
     watch = Watch(progress)
     with watch.counting(number):

@@ -22,6 +22,7 @@ from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import operating_point
 from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
+from chainform.analysis.oscillations.parameter_motions import closed_state, nearest_state
 from chainform.analysis.results.displacement import displaced
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -69,12 +70,19 @@ def steady_motion(
     inputs: Sequence[str] | None = None,
     independent: Sequence[str] | None = None,
     outputs: Sequence[str] = (),
+    *,
+    search: bool = False,
 ) -> SteadyMotion:
     """Return the small motion about a state; RunError where that is no steady one.
 
-    With inputs and outputs it must be steady for these as well.
+    With inputs and outputs it must be steady for these as well. With `search` it is the motion
+    about the nearest steady one.
     """
+    if search:
+        state = closed_state(equations, state, independent)
     point = operating_point(equations, state)
+    if search:
+        point = nearest_state(SmallMotion(equations, point, None, independent), state)
     motion = SmallMotion(equations, point, inputs, independent)
     return checked(motion, outputs, with_inputs=inputs is not None)
 
@@ -119,7 +127,8 @@ def _checked(motion: SmallMotion, outputs: Sequence[str], *, with_inputs: bool) 
             f"{motion.drift[count + worst]:.6g}",
             file=mechanism.file,
             element="state",
-            remedy="cf.equilibria finds equilibria; tau from inverse dynamics holds a pose",
+            remedy="search=True finds the one near by, cf.equilibria all of them; tau from inverse "
+            "dynamics holds a pose",
         )
     if not np.any(np.abs(motion.point["qd"]) > 0) and not motion.depends_on_time:
         return SteadyMotion(motion, ())
@@ -186,19 +195,36 @@ HOLDING = {"q": "q", "tau": "tau", "force": "forces"}
 def given_states(
     mechanism: Mechanism, state: Any, parts: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the states that are given: one, or the rows of the result of a task."""
+    """Return the states that are given: one, or the rows of the result of a task, or its `row`."""
     if isinstance(state, str | PathLike):
         state = Result.load(cast("str", state))
+    row = argument("row", parts.get("row"))
+    parts = {name: part for name, part in parts.items() if name != "row"}
+    states = [whole_state(own, parts) for own in _given(mechanism, state)]
+    return [states[row.whole(1, len(states)) - 1]] if row.is_given else states
+
+
+def _given(mechanism: Mechanism, state: Any) -> list[Any]:
+    """Return the states that are given as a table, or by the rows of a result."""
     if not isinstance(state, Result):
-        return [whole_state(state, parts)]
+        return [state]
     _check_equilibria(mechanism, state)
     states: list[dict[str, Any]] = []
     for row in range(len(state)):
         own = {g: state[name][row] for g, name in HOLDING.items() if name in state.arrays}
         if "x" in state.arrays:
             own["x"] = dict(zip(rest_names(mechanism), state["x"][row], strict=True))
-        states.append(whole_state(own, parts))
+        states.append(own)
     return states
+
+
+def given_state(mechanism: Mechanism, state: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state that is given, where there is one alone."""
+    states = given_states(mechanism, state, parts)
+    if len(states) > 1:
+        message = f"there are {len(states)} equilibria"
+        raise argument("row", None).error(message, f"choose one: row = 1 to {len(states)}")
+    return states[0]
 
 
 def _check_equilibria(mechanism: Mechanism, result: Result) -> None:

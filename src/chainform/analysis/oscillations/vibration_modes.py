@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.linear.linear_variables import LinearOptions
+from chainform.analysis.linear.linear_variables import SteadyOptions
 from chainform.analysis.linear.linearisation import ActingValues
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.eigenmodes import (
@@ -29,7 +29,7 @@ from chainform.analysis.oscillations.steady_motion import (
     steady_motion,
 )
 from chainform.analysis.results.result import Result
-from chainform.given import counted
+from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
 from chainform.simulation import rest_names
 
@@ -56,14 +56,15 @@ def modes(
     state: Mapping[str, Any] | Result | str | PathLike[str] | None = None,
     *,
     independent: Sequence[str] | None = None,
-    **options: Unpack[LinearOptions],
+    **options: Unpack[SteadyOptions],
 ) -> Result:
     """Return the modes of small oscillations about an equilibrium or a steady motion.
 
     `state` has q, qd, x, u, tau, force and t, as for `linearise`; they may be arguments of their
     own. It may also be the result of `equilibria` or `statics` (or its file): then there are the
-    modes of each row.
-    What is neither an equilibrium nor a steady motion is refused, with what is left over. `values`
+    modes of each row, or of the one that `row` chooses, from 1.
+    With `search` they are those about the equilibrium or steady motion near the state, found by
+    Newton's method; else what is neither is refused, with what is left over. `values`
     are those of parameters; `forces`, `signals` and `controllers` act as in `simulate`.
 
     Arrays have a row for each mode, free motions first, then from slow to fast: mode,
@@ -74,10 +75,11 @@ def modes(
     x_imag (states of actuators and controllers), and the state: equilibrium (its row), q, qd.
     `animate(mode=2)` shows a mode, and so does `picture`.
     """
+    near = argument("search", options.pop("search", False)).flag()
     equations = ActingValues.of(options).equations(mechanism)
     states = given_states(equations.mechanism, state, options)
     return modes_about(
-        [steady_motion(equations, given, independent=independent) for given in states]
+        [steady_motion(equations, s, independent=independent, search=near) for s in states]
     )
 
 

@@ -65,6 +65,7 @@ HELP = {
     "inputs": "what swings: crank,rocker, or amplitudes: crank=2.5",
     "frequencies": 'Hz: 1,2,5, or {"from": 0.1, "to": 100, "count": 401}',
     "row": "which of several equilibria in --state",
+    "search": "true: the equilibrium or steady motion near the state is found first",
     "independent": "coordinates that shall be independent",
     "wrenches": "frames on which a force and a moment act, or are to be found",
     "without": "what is left out: friction, springs, rotors, forces",

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.formulations import Options, generalised_forces, passive_forces
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import ZERO, Mechanism
@@ -32,9 +33,24 @@ WORK, LOSSES = 0, 1
 """Indices of the energy balance, behind all other states."""
 
 
-def has_energy_balance(mechanism: Mechanism) -> bool:
-    """Whether all work and losses are known."""
-    return not (mechanism.base.is_moving or mechanism.elements or mechanism.actuators)
+def parts_without_balance(mechanism: Mechanism) -> str:
+    """Return the parts whose work and losses are not known; empty where all are."""
+    parts = {
+        "a base that moves": mechanism.base.is_moving,
+        "elements": bool(mechanism.elements),
+        "actuators": bool(mechanism.actuators),
+    }
+    return " and ".join(name for name, is_there in parts.items() if is_there)
+
+
+def no_balance(mechanism: Mechanism) -> RunError:
+    """Return the error that a motion has no energy balance, with its reason."""
+    parts = parts_without_balance(mechanism)
+    message = "work and losses were not added up in this motion"
+    remedy = "take energy_balance=True and a method such as verner65"
+    if parts:
+        message, remedy = f"of {parts} work and losses are not known", "run.energy is known"
+    return RunError(message, element="energy_balance", remedy=remedy)
 
 
 def powers(

@@ -18,6 +18,7 @@ from chainform.cli.selection import (
     output_with,
     own_names,
     split_list,
+    split_names,
     wanted_texts,
     with_entries,
 )
@@ -245,10 +246,7 @@ def chosen_wrenches(mechanism: Mechanism, args: Namespace) -> list[str]:
     """Return the frames on which wrenches act, each once; refuse names that are not frames."""
     if args.stored is not None:
         return list(args.stored.wrenches)
-    # Names may hold spaces, so only commas and separate arguments divide them.
-    texts: Sequence[str] = args.wrenches or ()
-    given = [name.strip() for text in texts for name in text.split(",")]
-    names = list(dict.fromkeys(name for name in given if name))
+    names = list(dict.fromkeys(split_names(args.wrenches or ())))
     for name in names:
         mechanism.frame(name)
     return names

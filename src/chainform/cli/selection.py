@@ -94,6 +94,11 @@ def split_list(texts: Iterable[str]) -> list[str]:
     return [word for word in words if word]
 
 
+def split_names(texts: Iterable[str]) -> list[str]:
+    """Return names with commas between them, outside of brackets; a name may have blanks."""
+    return [name for text in texts for name in divided(text, ",") if name]
+
+
 def chosen_requests(args: Namespace, texts: Iterable[str]) -> list[EntryRequest]:
     """Return what texts mean: names of the stored model and of `--define` first, then letters."""
     return [parse_request(text, own_names(args)) for text in texts]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from chainform.mechanism.checks import (
         amounts_of,
+        constant_parts,
         has_base_bodies,
         lacks_inertia,
         names_behind,
@@ -222,6 +223,7 @@ __all__ = [
     "automatic_parameters",
     "base_parameters_of",
     "closed_pose",
+    "constant_parts",
     "coordinate_units",
     "decimal_or_text",
     "difference",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from chainform.errors import DeriveError, Error
-from chainform.expressions import symbols_of
+from chainform.errors import DeriveError, Error, ReadError
+from chainform.expressions import (
+    Binary,
+    Expression,
+    Identifier,
+    format_expression,
+    parts_of,
+    symbols_of,
+    value_of,
+)
+from chainform.expressions import Number as NumberExpression
 from chainform.mechanism.components import Element, InertiaElement, InertialElement
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.laws import frame_coordinate_of, meaning_of, parameters_in
+from chainform.mechanism.laws import frame_coordinate_of, group_of, meaning_of, parameters_in
 from chainform.mechanism.numbers import numbers_in, symbols_in
 from chainform.mechanism.records import ZERO, ZERO_MATRIX, ZERO_VECTOR, Body, Note, Number
 
@@ -251,3 +260,95 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
         yield from force.numbers
     for actuator in mechanism.actuators:
         yield from actuator.numbers()
+
+
+# --- parts of laws that parameters decide -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantPart:
+    """A part of a number or law that names nothing but parameters: the largest such part there.
+
+    Where it is a divisor it may not be zero, even where what it divides is: 0/0 would count as 0.
+    """
+
+    element: str
+    law: Expression
+    part: Expression
+    is_divisor: bool
+
+    def check(self, values: Mapping[str, Fraction], file: str | None = None) -> None:
+        """Refuse a part that has no value with values of parameters, or that divides by zero."""
+        try:
+            if value_of(self.part, values) or not self.is_divisor:
+                return
+            message = f"{_shown(self.law)} divides by zero"
+        except ReadError as error:
+            message = f"{_shown(self.law)} has no value: {error.message}"
+        names = sorted(symbols_of(self.part))
+        given = ", ".join(f"{name} = {float(values[name]):.6g}" for name in names[:4])
+        remedy = f"give {names[0]} another value, or correct the law" if names else "correct it"
+        message += f" with {given}" if names else ""
+        raise DeriveError(message, file=file, element=self.element, remedy=remedy)
+
+
+def constant_parts(mechanism: MechanismData, names: Collection[str]) -> Iterator[ConstantPart]:
+    """Yield the constant parts of all numbers and laws, given which parameters have values."""
+    order = (mechanism.coordinates, mechanism.rates)
+    known = {name for name in names if group_of(name, *order) is None}
+    for element, number in _named_numbers(mechanism):
+        if isinstance(number, Fraction):
+            continue
+        found = list[tuple[Expression, bool]]()
+        if _is_constant(number, known, found):
+            found.append((number, False))
+        yield from (ConstantPart(element, number, *part) for part in found)
+
+
+def _is_constant(
+    law: Expression, known: Collection[str], found: list[tuple[Expression, bool]]
+) -> bool:
+    """Tell whether a law names nothing but known parameters; else note its constant parts."""
+    parts = parts_of(law)
+    if not parts:
+        return not isinstance(law, Identifier) or law.name in known
+    are_constant = [_is_constant(part, known, found) for part in parts]
+    if all(are_constant):
+        return True
+    for k, part in enumerate(parts):
+        is_divisor = isinstance(law, Binary) and law.operator == "/" and k == 1
+        if are_constant[k] and (is_divisor or not isinstance(part, NumberExpression)):
+            found.append((part, is_divisor))
+    return False
+
+
+def _named_numbers(mechanism: MechanismData) -> Iterator[tuple[str, Number]]:
+    """Yield all numbers and laws, each with the name of its element."""
+    for actuator in mechanism.actuators:
+        where, laws = f"actuator {actuator.name!r}", actuator.laws
+        if laws is not None:
+            yield f"{where}, effort", laws.effort
+            named = zip(actuator.states, laws.rates, strict=True)
+            yield from ((f"{where}, state {state}", law) for state, law in named)
+        yield from ((where, number) for number in numbers_in(replace(actuator, laws=None)))
+    named = {
+        "segment": mechanism.segments,
+        "loop": mechanism.loops,
+        "frame": mechanism.frames,
+        "spring": mechanism.springs,
+        "force": mechanism.forces,
+        "element": mechanism.elements,
+        "definition": mechanism.definitions,
+        "constraint": mechanism.constraints,
+        "quasi-velocity": mechanism.quasi,
+    }
+    for kind, records in named.items():
+        for record in records:
+            yield from ((f"{kind} {record.name!r}", number) for number in numbers_in(record))
+    yield from (("base", number) for number in numbers_in(mechanism.base))
+    yield from (("gravity", number) for number in mechanism.gravity)
+
+
+def _shown(law: Expression) -> str:
+    text = format_expression(law)
+    return text if len(text) <= 60 else text[:57] + "..."

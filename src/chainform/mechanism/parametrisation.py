@@ -12,7 +12,7 @@ from chainform.errors import DeriveError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
 from chainform.given import Given, near
 from chainform.mechanism.base import mapped_base
-from chainform.mechanism.checks import names_in
+from chainform.mechanism.checks import constant_parts, names_in
 from chainform.mechanism.components import Element, InertialElement
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.exact import square_root
@@ -255,6 +255,8 @@ class _Rewriting(Generic[Described]):
 
     def result(self) -> Described:
         mechanism, plain = self.mechanism, self.plain
+        for part in constant_parts(mechanism, self.fixed):
+            part.check(self.fixed, mechanism.file)
         changed = replace(
             mechanism,
             segments=tuple(

@@ -221,6 +221,20 @@ def test_a_wide_range_hides_neither_the_minimum_nor_its_place() -> None:
     assert not any("bound" in line for line in found.report)
 
 
+@pytest.mark.parametrize("bounds", [[0, 1e12], [-1e12, 1e12], [1e-3, 1e12], [0, 1e7]])
+def test_a_range_that_tells_no_size_needs_a_start(bounds: list[float]) -> None:
+    """The minimum at 0.8 was found at 0, or at 1.2, and called converged."""
+    arm = cf.Mechanism.builder("arm").parameter("r")
+    arm.segment("arm", axis="y", mass=2, com=[0.4, 0, 0])
+    arm.segment("weight", parent="arm", joint="fixed", position=["-r", 0, 0], mass=1)
+    with pytest.raises(cf.Error, match="do not tell the size") as refusal:
+        design(arm.build(), {"r": bounds}, POSES, minimise="mean(tau.arm^2)")
+    assert "give a start" in str(refusal.value.remedy)
+    for fitting in ([0, 100], {"lower": 0, "upper": 1e7, "start": 1}):
+        found = design(arm.build(), {"r": fitting}, POSES, minimise="mean(tau.arm^2)")
+        assert found["r"] == pytest.approx(0.8, rel=1e-6)
+
+
 def test_goals_that_leave_parameters_open_say_so() -> None:
     found = design(balanced_arm(), {"r": [0.1, 1.5], "mc": [0.5, 2]}, POSES, goals={"tau.arm": 0})
     assert found["r"][0] * found["mc"][0] == pytest.approx(0.8, abs=1e-9)

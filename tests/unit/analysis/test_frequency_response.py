@@ -156,3 +156,21 @@ def test_what_is_refused(given: dict[str, Any], message: str) -> None:
     whole: dict[str, Any] = {"inputs": ["m0"], "outputs": ["m0"], "frequencies": [1.0]}
     with pytest.raises(cf.Error, match=message):
         cf.frequency_response(spring_chain(1), **{**whole, **given})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "frequencies", "element"),
+    [
+        (["x"], [1e308], "frequencies"),
+        (["x"], {"from": 1, "to": 1e308}, "to"),
+        ({"x": 1e308}, [0.1], "inputs"),
+    ],
+)
+def test_answers_beyond_numbers_are_refused_without_a_warning(
+    inputs: Any, frequencies: Any, element: str
+) -> None:
+    builder = cf.Mechanism.builder("slider", gravity=(0, 0, 0))
+    slider = builder.segment("x", joint="prismatic", axis="x", mass="1/100").build()
+    with pytest.raises(cf.Error) as refusal:
+        cf.frequency_response(slider, inputs, ["x"], frequencies, forces={"x": "-x - der(x)"})
+    assert element in str(refusal.value.element)

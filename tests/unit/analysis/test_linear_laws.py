@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,23 @@ def test_a_kink_has_the_mean_slope(law: str, slope: float, is_noted: bool) -> No
     found = cf.linearise(pendulum(), forces={"swing": f"-({law})"})
     assert found.A[1, 0] == pytest.approx(-9.81 - slope, rel=1e-14)
     assert bool(found.notes) == is_noted
+
+
+def test_a_parameter_of_a_law_without_a_value_is_named() -> None:
+    # Along a parameter it had the value of that one.
+    builder = cf.Mechanism.builder("slider", gravity=(0, 0, 0)).parameter("k", 4).parameter("d")
+    slider = builder.segment("x", joint="prismatic", axis="x", mass=1).build()
+    forces = {"x": "-k*x - d*der(x)"}
+    tasks: list[Callable[[], object]] = [
+        lambda: cf.linearise(slider, forces=forces),
+        lambda: cf.modes(slider, forces=forces),
+        lambda: cf.frequency_response(slider, "x", outputs=["x"], forces=forces),
+        lambda: cf.equilibria(slider, forces=forces),
+        lambda: cf.root_locus(slider, "k", (1, 2), forces=forces),
+        lambda: cf.equilibrium_path(slider, "k", (1, 2), forces=forces),
+    ]
+    for task in tasks:
+        with pytest.raises(cf.Error, match="the parameter d has no value"):
+            task()
+    found = cf.root_locus(slider, "d", (0.5, 1), forces=forces)
+    assert found["pole_real"][0] == pytest.approx([-0.25, -0.25])

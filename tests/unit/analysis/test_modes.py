@@ -477,3 +477,41 @@ def test_more_is_refused() -> None:
         found.picture(amplitude=0)
     with pytest.raises(cf.Error, match="equilibria has no modes"):
         cf.equilibria(pendulums(1), starts=5).animate(mode=1)
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def hanging(mass: float, damping: float, stiffness: float) -> cf.Mechanism:
+    """Return a mass on a spring and another one on it, with 1 kg and 1 N/m."""
+    builder = cf.Mechanism.builder("hanging", gravity=(0, 0, 0))
+    friction = {"viscous": damping}
+    for name, parent, weight in (("a", "ground", mass), ("b", "a", 1)):
+        builder.segment(
+            name, parent=parent, joint="prismatic", axis="x", mass=weight, friction=friction
+        )
+    builder.spring(joint="a", stiffness=stiffness)
+    return builder.spring(joint="b", stiffness=1).build()
+
+
+@pytest.mark.parametrize("numbers", [(1, 1e300, 1), (1, 1, 1e300), (1e-160, 1e150, 1)])
+def test_sizes_beyond_numbers_are_refused_without_a_warning(numbers: tuple[float, ...]) -> None:
+    with pytest.raises(cf.Error):
+        cf.modes(hanging(*numbers))
+
+
+def test_large_masses_and_small_damping_have_modes() -> None:
+    heavy = cf.modes(hanging(1e300, 0, 1))
+    assert heavy["angular_frequency"] == pytest.approx([1e-150, 1], rel=1e-9)
+    slight = cf.modes(hanging(1, 1e-300, 1))
+    assert slight["angular_frequency"] == pytest.approx([0.618033988749895, 1.618033988749895])
+
+
+@pytest.mark.parametrize("stiffness", [1e24, 1e30, 1e40, 1e90])
+def test_the_error_of_a_pole_covers_what_a_stiff_spring_takes_away(stiffness: float) -> None:
+    # With the first mass held: s^2 + s + 1 = 0.
+    found = cf.modes(hanging(1, 1, stiffness))
+    wanted = np.array([-0.5 + 0.75**0.5 * 1j])
+    slow = np.abs(complex_poles(found)) < 0.1 * stiffness**0.5
+    assert slow.any()
+    assert np.all(np.abs(complex_poles(found) - wanted)[slow] <= found["pole_error"][slow])

@@ -427,3 +427,18 @@ def test_a_period_of_the_laws_is_needed() -> None:
     """A forced motion that happens to close after another time is not periodic with it."""
     with pytest.raises(cf.Error, match="the next period is another"):
         cf.periodic_motion(slider("-x - der(x) + max(0, sin(w*t))^4"), period=2.0)
+
+
+@pytest.mark.slow
+def test_a_period_that_begins_on_a_jump_of_a_law_is_refused() -> None:
+    # With the jump at both ends and at none of them, the stable motion was found to be unstable.
+    relay = slider("(1 - x^2)*der(x) - 2*sign(x)")
+    options: Any = {"t": 30, "q0": [1]}
+    for section in ("x", "-x"):
+        with pytest.raises(cf.Error, match="begins where a law jumps") as refusal:
+            cf.periodic_motion(relay, section=section, **options)
+        assert refusal.value.element == "section"
+    found = cf.periodic_motion(relay, section="der(x)", **options)
+    assert found.facts["stable"] == 1
+    elsewhere = cf.periodic_motion(relay, section="x - 0.5", **options)
+    assert elsewhere.facts["growth"] == pytest.approx(found.facts["growth"], abs=1e-4)

@@ -86,6 +86,8 @@ def test_table_and_plot_show_the_columns_that_are_named(
         [3 * float(row[1]) for row in lines[first + 1 : first + 6]], rel=1e-4
     )
     assert "tau.crank" in plot.read_text()
+    with_commas = call(*command, "--table", "t,tau.crank", "power.crank")
+    assert with_commas.out.splitlines()[-5:] == result.out.splitlines()[first + 1 : first + 6]
     wrong = call(*command, "--table", "tau.cranc")
     assert wrong.code == 2
     assert "tau.cranc" in wrong.err
@@ -138,6 +140,16 @@ def test_modes_of_a_file_of_equilibria(call: Callable[..., Any], tmp_path: Path)
     third = call("frequency-response", BAR, "--state", rest, "--row", "3", *inputs)
     own = cf.frequency_response(BAR, ["crank"], ["rocker"], [0.5, 3], state=rest, row=3)
     assert np.ravel(third.document["arrays"]["real"]) == pytest.approx(own["real"].ravel())
+    along = ("--parameter", "k", "--span", "0,1", "--count", "2", "--forces", "crank=-k*der(crank)")
+    open_ = call("root-locus", BAR, "--state", rest, *along)
+    assert (open_.code, "--row: there are 4 equilibria" in open_.err) == (2, True)
+    locus = call("root-locus", BAR, "--state", rest, "--row", "3", *along, "--json")
+    wanted = cf.root_locus(
+        BAR, "k", (0, 1), count=2, state=rest, row=3, forces={"crank": "-k*der(crank)"}
+    )
+    assert locus.document["arrays"]["pole_real"] == pytest.approx(wanted["pole_real"])
+    third_pose = cf.equilibria(BAR, starts=20)["q"][2]
+    assert wanted["q"][0] == pytest.approx(third_pose, abs=1e-6)
     none = call("modes", BAR, "--q", "crank=0.4")
     assert none.code == 2
     assert "no equilibrium" in none.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import chainform as cf
 from chainform.mechanism import Mechanism, kinks_of, parametrise
 from chainform.readers import native_text, native_toml, read_text
 from chainform.readers.urdf.write import export_urdf
+from chainform.simulation import simulate_batch
 
 ARM = """
 [parameters]
@@ -218,3 +221,50 @@ def test_a_law_too_deep_with_its_gear_is_refused_at_once() -> None:
     assert read(f'joint = "elbow"\neffort = "{deep}"').actuators
     with pytest.raises(cf.Error):
         read(f'joint = "elbow"\nefficiency = 0.5\nefficiency_width = 1\neffort = "{deep}"')
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        ("u/free", "u/free divides by zero with free = 0"),
+        ("u/(2*free)^2", "divides by zero"),
+        ("1/free", "has no value"),
+        ("u*free^-1", "has no value"),
+        ("u*log(free)", "has no value"),
+        ("u/(kt - 2)", "with kt = 2"),
+        ("u/0", "divides by zero"),
+    ],
+)
+def test_a_law_that_divides_by_a_zero_number_is_refused_wherever_it_is_used(
+    law: str, message: str
+) -> None:
+    text = ARM.replace("free = {}", "free = 0").replace("kt + free", "1 + free")
+    arm = read(f'name = "motor"\njoint = "elbow"\neffort = "{law}"', arm=text)
+    tasks: list[Callable[[], object]] = [
+        lambda: cf.derive(arm, ["drives"]),
+        lambda: cf.simulate(arm, t=0.1),
+        lambda: simulate_batch(arm, t=0.1, q0=[[0, 0], [0, 1]]),
+        lambda: cf.linearise(arm),
+        lambda: cf.modes(arm),
+        lambda: cf.equilibria(arm),
+    ]
+    for task in tasks:
+        with pytest.raises(cf.Error, match=re.escape(message)) as refusal:
+            task()
+        assert refusal.value.element == "actuator 'motor', effort"
+
+
+def test_other_values_are_those_that_a_law_is_divided_by() -> None:
+    text = ARM.replace("free = {}", "free = 0").replace("kt + free", "1 + free")
+    arm = read('name = "motor"\njoint = "elbow"\neffort = "u/free"', arm=text)
+    run = cf.simulate(arm, t=0.1, signals={"motor": 1}, values={"free": 2})
+    assert run.q[-1, 1] != 0
+    assert cf.linearise(arm, values={"free": 2}).B.any()
+    several: dict[str, Any] = {"q0": [[0, 0], [0, 1]], "t": 0.1}
+    assert simulate_batch(arm, values={"free": [-0.5, 2]}, **several).q.shape[0] == 2
+    with pytest.raises(cf.Error, match="divides by zero"):
+        simulate_batch(arm, values={"free": [2, 0]}, **several)
+    bare = read('name = "motor"\njoint = "elbow"\neffort = "u"', arm=text)
+    with pytest.raises(cf.Error, match="0\\*t/free divides by zero") as refusal:
+        cf.simulate(bare, t=0.1, signals={"motor": "0*t/free"})
+    assert refusal.value.element == "signals, motor"

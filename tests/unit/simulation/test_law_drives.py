@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 import chainform as cf
 from chainform.graph import EXACT, evaluate
 from chainform.readers import read_text
-from chainform.simulation import simulate_batch
+from chainform.simulation import Run, simulate_batch
 from chainform.verification.reference.quantities import StateAnswer
 from zoo import exact_state
 
@@ -286,6 +286,42 @@ def test_the_power_of_a_shared_drive_is_that_of_its_joints() -> None:
     assert run.x is not None
     own = np.array([[1, 1], [1, -1]]) @ run.qd.T
     assert np.allclose(np.sum(2 * run.x.T * own, axis=0), np.sum(run.drives * run.qd, axis=1))
+
+
+def test_controllers_reach_a_shared_drive_that_is_called_like_a_joint() -> None:
+    control = {"type": "pd", "kp": 30, "kd": 1, "target": 0.4}
+
+    def moved(drive: str, named: str, **others: Any) -> Run:
+        builder = cf.Mechanism.builder("arm")
+        for name in ("pitch", "roll", "yaw"):
+            part = {"name": name, "type": "revolute", "axis": "y"}
+            builder.segment(
+                name, parent="ground", joint=part, mass=1, com=[0.1, 0, 0], inertia=[0, 0.1, 0]
+            )
+        builder.actuator(drive, {"pitch": 1, "roll": 1}, effort="u").actuator(**others)
+        return cf.simulate(builder.build(), t=0.1, controllers={"c": {**control, "joint": named}})
+
+    other: dict[str, Any] = {"name": "own", "joint": "yaw", "effort": "u"}
+    wanted = moved("m", "m", **other).q
+    assert np.abs(wanted[-1, :2]).max() > 1e-3
+    for drive, named in (("pitch", "pitch"), ("m", "m.signal"), ("yaw", "yaw.signal")):
+        assert np.array_equal(moved(drive, named, **other).q, wanted)
+    with pytest.raises(cf.Error, match="driven together") as refusal:
+        moved("yaw", "roll", **other)
+    assert "'yaw.signal'" in str(refusal.value.remedy)
+    # The name of a joint with a drive of its own stays that of the joint.
+    assert not np.allclose(moved("yaw", "yaw", **other).q, wanted)
+
+
+def test_a_signal_goes_to_the_actuator_of_its_name_before_one_of_a_joint() -> None:
+    builder = cf.Mechanism.builder("arm", gravity=(0, 0, 0))
+    for name in ("pitch", "roll"):
+        joint = {"name": name, "type": "revolute", "axis": "y"}
+        builder.segment(name, parent="ground", joint=joint, mass=1, inertia=[0, 1, 0])
+    builder.actuator("roll", "pitch", effort="u").actuator("pitch", "roll", effort="u")
+    run = cf.simulate(builder.build(), t=0.1, signals={"pitch": 1})
+    assert run.q[-1, 0] == 0
+    assert run.q[-1, 1] > 0
 
 
 def test_signals_and_controllers_of_shared_drives_go_by_actuators() -> None:

@@ -145,8 +145,10 @@ def periodic_coordinates(problem: StaticProblem) -> NDArray[np.bool_]:
     x, sigma = (np.ones((len(q), equations.sizes[group])) for group in ("x", "sigma"))
     values = equations.values(StaticStates(q, x, sigma, np.full(len(q), problem.first)))
     found, size = np.zeros(mechanism.nq, np.bool_), 1.0 + np.abs(values[0])
-    for row, place in enumerate(angles, 1):
-        found[place] = bool(np.all(np.abs(values[row] - values[0]) <= 1e-10 * size))
+    # Where laws have no value nothing is known to stay.
+    with np.errstate(invalid="ignore"):
+        for row, place in enumerate(angles, 1):
+            found[place] = bool(np.all(np.abs(values[row] - values[0]) <= 1e-10 * size))
     return found
 
 

@@ -30,6 +30,7 @@ from chainform.simulation import (
     Barriers,
     ConstraintResiduals,
     barriers_of,
+    check_known,
     initial_rest,
     initial_state,
     parameters_of,
@@ -139,6 +140,7 @@ def static_problem(
     # Laws of stops and constraints still name parameters.
     settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
     equations = static_equations(settled, barriers, held, constants, signal)
+    check_known(equations.graph, [] if parameter is None else [parameter])
     notes = _notes(mechanism, barriers, equations, t)
     x0 = argument("x0", given.get("x0", {})).table(remedy='write {"motor.current": 0.5}').value
     begin = initial_rest(mechanism, mechanism.neutral(), np.zeros(mechanism.nv), x0)

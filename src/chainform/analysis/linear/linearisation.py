@@ -30,7 +30,7 @@ from chainform.mechanism import Mechanism
 from chainform.pipeline import names_in
 from chainform.readers import read
 from chainform.runtime import Key, LruCache
-from chainform.simulation import parameters_of
+from chainform.simulation import check_known, parameters_of
 
 Array = NDArray[np.float64]
 EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
@@ -74,7 +74,10 @@ class Linearisation(Displayed):
 
     @property
     def poles(self) -> NDArray[np.complex128]:
-        """The eigenvalues of A (1/s), those that grow fastest first."""
+        """The eigenvalues of A (1/s), those that grow fastest first.
+
+        One that is multiple may be off by a root of rounding; `modes` has zeros exactly.
+        """
         found = np.asarray(np.linalg.eigvals(self.A), dtype=np.complex128)
         return found[np.lexsort((found.imag, -found.real))]
 
@@ -126,7 +129,9 @@ class ActingValues:
         source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
         moving = parameters_of(source, self.values).mechanism
         laws = acting_laws(moving, self.forces, self.signals, self.controllers)
-        return equations_of(moving, names_in("wrenches", self.wrenches), laws)
+        equations = equations_of(moving, names_in("wrenches", self.wrenches), laws)
+        check_known(equations.graph)
+        return equations
 
 
 def linearise(

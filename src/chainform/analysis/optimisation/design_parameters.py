@@ -22,6 +22,8 @@ FARTHEST = 1e15
 """The largest bound of a parameter."""
 WIDEST = 1e8
 """How far apart bounds may be, against the first value: a search does not see finer steps."""
+UNSIZED = 1e6
+"""The same without a first value, against the smaller bound, or a unit with zero in between."""
 MOST = 200
 """Parameters of one design."""
 FIELDS = ("lower", "upper", "start")
@@ -118,9 +120,15 @@ def _bounds(given: Given, known: float | None) -> tuple[float, float, float]:
         raise given.error(f"no value lies between {lower:g} and {upper:g}", "order the bounds")
     if lower == upper:
         raise given.error("it has no freedom: both bounds are the same", "leave it out")
+    if start is None and known is not None and lower <= known <= upper:
+        start = known
     if start is None:
-        usual = (lower + upper) / 2
-        start = known if known is not None and lower <= known <= upper else usual
+        # The smaller bound has the size of what may come; with zero between them, a unit.
+        least = min(abs(lower), abs(upper)) if lower * upper > 0 else 1.0
+        if upper - lower > UNSIZED * least:
+            message = f"bounds from {lower:g} to {upper:g} do not tell the size of what may come"
+            raise given.error(message, "give a start, or narrower bounds")
+        start = (lower + upper) / 2
     if not lower <= start <= upper:
         remedy = "give a start between its bounds"
         raise given.error(f"it starts at {start:g}, which is out of its bounds", remedy)

@@ -81,7 +81,8 @@ class OscillationStudy:
     @cached_property
     def _equations(self) -> ImplicitEquations:
         acting: dict[str, Any] = {name: self.arguments.get(name) for name in ACTING}
-        return free_equations(self.parameters.free(), ActingValues(**acting), self._wrenches)
+        free, names = self.parameters.free(), self.parameters.names
+        return free_equations(free, names, ActingValues(**acting), self._wrenches)
 
     def _motions(self, values: Array) -> list[SteadyMotion]:
         """Return the small motions about the states, or about what is near them."""

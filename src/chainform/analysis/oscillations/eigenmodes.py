@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from chainform.analysis.linear.independent_coordinates import pivots
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.oscillations.steady_motion import SteadyMotion
+from chainform.errors import RunError
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -54,6 +55,8 @@ AROUND = 10.0
 """A state that is not quite steady changes A by about so many times what is left over."""
 SLIGHT = 1e-15
 """Damping below this share of the largest frequency is none."""
+LARGEST = 1e100
+"""Entries of A beyond this have no modes."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +86,32 @@ class EigenModes:
 
 def eigenmodes(motion: SteadyMotion) -> EigenModes:
     """Return the modes of a small motion; what varies has no part in others than its own."""
+    _refuse_sizes(motion.small)
     stiffness = None if motion.varying else _stiffness(motion.small, motion.residual)
     modes = _general(motion) if stiffness is None else _symmetric(motion.small, *stiffness)
     found = sorted(modes.modes, key=lambda mode: (mode.kind > 0, abs(mode.pole)))
     return EigenModes(tuple(found), modes.poles, modes.errors)
 
 
+def _refuse_sizes(motion: SmallMotion) -> None:
+    """Refuse equations whose entries are so large that their squares are no numbers."""
+    sizes = np.abs(motion.rates).max(axis=1, initial=0.0)
+    if sizes.max(initial=0.0) > LARGEST:
+        raise RunError(
+            f"small motions change faster than numbers can tell: {sizes.max():.1e} 1/s and 1/s^2",
+            file=motion.mechanism.file,
+            element=motion.states[int(np.argmax(sizes))],
+            remedy="give stiffness, damping and masses in SI units",
+        )
+
+
 # --- symmetric problems -----------------------------------------------------------------------
 
 
-def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array] | None:
-    """Return K and how far it may be off; None where the problem is not symmetric.
+def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array, Array] | None:
+    """Return K, how far it may be off, and damping so slight that it counts as an error.
+
+    None where the problem is not symmetric.
 
     With prescribed accelerations it may be, but the independent rates are not free then.
     """
@@ -113,7 +131,7 @@ def _stiffness(motion: SmallMotion, residual: float) -> tuple[Array, Array] | No
     largest = np.max(terms / np.outer(sizes, sizes), initial=0.0) * np.outer(sizes, sizes)
     if np.any(np.abs(K - K.T) > SYMMETRIC * largest):
         return None
-    return (K + K.T) / 2, bounds + residual * np.outer(sizes, sizes)
+    return (K + K.T) / 2, bounds + residual * np.outer(sizes, sizes), np.abs(D)
 
 
 def _terms(motion: SmallMotion) -> tuple[Array, Array]:
@@ -127,7 +145,7 @@ def _terms(motion: SmallMotion) -> tuple[Array, Array]:
     return terms, ROUNDING * terms + T_v @ slopes @ T_q
 
 
-def _symmetric(motion: SmallMotion, K: Array, bounds: Array) -> EigenModes:
+def _symmetric(motion: SmallMotion, K: Array, bounds: Array, damping: Array) -> EigenModes:
     M = motion.balance[0]
     L = np.linalg.cholesky(M)
     inverse = np.linalg.inv(L)
@@ -136,12 +154,16 @@ def _symmetric(motion: SmallMotion, K: Array, bounds: Array) -> EigenModes:
     # The quotient of Rayleigh is better than the eigenvalue where these are of other sizes.
     squares = np.sum(shapes * (K @ shapes), axis=0) / np.sum(shapes * (M @ shapes), axis=0)
     noise = np.sum(np.abs(shapes) * (bounds @ np.abs(shapes)), axis=0)
+    noise += _mixed(shapes.T @ K @ shapes, squares)
+    # Modes are as long as M has it: half of the damping is what it adds to a pole.
+    slight = np.sum(np.abs(shapes) * (damping @ np.abs(shapes)), axis=0) / 2
     is_free = np.abs(squares) <= noise
     free = simple_columns(shapes[:, is_free])
     slow = float(np.sqrt(np.max(noise[is_free], initial=0.0)))
     modes = [_mode(0.0, free[:, k], FREE, slow) for k in range(free.shape[1])]
     for k in np.flatnonzero(~is_free):
         root, error = complex(np.sqrt(abs(squares[k]))), float(noise[k] / abs(squares[k]) ** 0.5)
+        error += float(slight[k])
         if squares[k] > 0:
             modes.append(_mode(1j * root, shapes[:, k], OSCILLATION, error))
         else:
@@ -151,6 +173,13 @@ def _symmetric(motion: SmallMotion, K: Array, bounds: Array) -> EigenModes:
     poles = [*(m.pole for m in modes), *(pole for _, pole in pairs)]
     errors = [*(m.error for m in modes), *(m.error for m, _ in pairs)]
     return EigenModes(tuple(modes), np.array(poles, np.complex128), np.array(errors))
+
+
+def _mixed(coupling: Array, squares: Array) -> Array:
+    """Return by how much the rest of others in each shape may move its square."""
+    gaps = np.abs(squares[:, None] - squares)
+    rest = np.abs(coupling - np.diag(np.diag(coupling)))
+    return 4 * np.sum(rest * np.minimum(1.0, rest / np.maximum(gaps, TINY)), axis=0)
 
 
 def _mode(pole: complex, shape: Array, kind: int, error: float) -> EigenMode:

@@ -37,6 +37,8 @@ from chainform.mechanism import Mechanism
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 TURN = 2 * np.pi
+FASTEST = 1e100
+"""The largest frequency, Hz."""
 COUNT, MOST = 401, 1_000_000
 """Frequencies by default, and at most."""
 MOST_NUMBERS = 4_000_000
@@ -139,7 +141,7 @@ def _frequencies(given: Any, modes: Sequence[EigenMode]) -> Array:
     if table.is_table:
         table = table.table(("from", "to", "count"), remedy)
         first = table.required("from", remedy).number(above=0)
-        last = table.required("to", remedy).number(above=0)
+        last = table.required("to", remedy).number(above=0, most=FASTEST)
         count = table["count"].whole(2, MOST) if table.has("count") else COUNT
         return np.geomspace(first, last, count)
     found = np.atleast_1d(finite_array("frequencies", given))
@@ -147,6 +149,8 @@ def _frequencies(given: Any, modes: Sequence[EigenMode]) -> Array:
         raise table.error(f"there are {found.size} frequencies", f"give a list of 1 to {MOST}")
     if np.any(found < 0):
         raise table.error("a frequency is below zero", "give frequencies in Hz, from 0 on")
+    if np.any(found > FASTEST):
+        raise table.error(f"a frequency is above {FASTEST:g} Hz", "give smaller ones")
     return found
 
 
@@ -189,7 +193,10 @@ class _Response:
         A, C = small.rates[np.ix_(places, places)], rows.rows[:, places]
         scales = balanced_scales(A)
         self.A, self.C = A * scales / scales[:, None], C * scales
-        self.B, self.D = small.rates[places, n:] @ own / scales[:, None], rows.rows[:, n:] @ own
+        # Amplitudes beyond the range of numbers are refused with what they bring about.
+        with np.errstate(all="ignore"):
+            self.B = small.rates[places, n:] @ own / scales[:, None]
+            self.D = rows.rows[:, n:] @ own
 
     def at(self, w: Array) -> Complex:
         """Return G at angular frequencies (rad/s), (m, outputs, inputs)."""
@@ -198,9 +205,17 @@ class _Response:
         step = max(1, MOST_NUMBERS // (n * (n + self.B.shape[1])))
         for first in range(0, len(w), step):
             part = w[first : first + step, None, None]
-            states = np.linalg.solve(1j * part * np.eye(n) - self.A, self.B)
-            G[first : first + step] = self.C @ states
-        return G + self.D
+            with np.errstate(all="ignore"):
+                states = np.linalg.solve(1j * part * np.eye(n) - self.A, self.B)
+                G[first : first + step] = self.C @ states + self.D
+        if not np.isfinite(G).all():
+            raise RunError(
+                "the answer is beyond the range of numbers",
+                file=self.motion.small.mechanism.file,
+                element="inputs",
+                remedy="give smaller amplitudes",
+            )
+        return G
 
 
 @dataclass(frozen=True)

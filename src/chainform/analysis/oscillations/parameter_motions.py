@@ -36,7 +36,14 @@ from chainform.mechanism import (
     parametrise,
     reader_of,
 )
-from chainform.simulation import assemble, initial_state, parameters_of, rest_names, without_values
+from chainform.simulation import (
+    assemble,
+    check_known,
+    initial_state,
+    parameters_of,
+    rest_names,
+    without_values,
+)
 
 Array = NDArray[np.float64]
 STEPS = 25
@@ -72,7 +79,7 @@ class ParameterMotions:
         self.fixed = None if is_own else parameters_of(source, acting.values).mechanism
         """The mechanism, where only laws or the state have the parameter."""
         self.depends = {group for group, table in state.items() if _names(table, name)}
-        self.equations = free_equations(without_values(self.mechanism, [name]), acting)
+        self.equations = free_equations(without_values(self.mechanism, [name]), [name], acting)
 
     def at(
         self, value: float, near: SmallMotion | None = None, halves: int = HALVES
@@ -122,12 +129,17 @@ class ParameterMotions:
 
 
 def free_equations(
-    mechanism: Mechanism, acting: ActingValues, wrenches: tuple[str, ...] = ()
+    mechanism: Mechanism,
+    names: Sequence[str],
+    acting: ActingValues,
+    wrenches: tuple[str, ...] = (),
 ) -> ImplicitEquations:
-    """Return the equations of a mechanism some of whose parameters have no value."""
+    """Return the equations of a mechanism in which the named parameters have no value."""
     settled = replace(parametrise(mechanism, "numeric"), parameters=mechanism.parameters)
     laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
-    return equations_of(settled, wrenches, laws)
+    equations = equations_of(settled, wrenches, laws)
+    check_known(equations.graph, names)
+    return equations
 
 
 def nearest_state(motion: SmallMotion, state: Mapping[str, Any]) -> dict[str, Array]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.results.displacement import displaced
 from chainform.analysis.results.rotation_values import rotated
+from chainform.analysis.variations.motion_variations import MotionVariations
 from chainform.analysis.variations.refinement import transitions_along
 from chainform.analysis.variations.transitions import Transitions
 from chainform.analysis.variations.variation_graph import INSTANT
@@ -216,6 +217,11 @@ class MotionFlow:
     def path(self, y: Array) -> tuple[Run, Transitions]:
         """Return the motion from a state, and the transitions of deviations along it."""
         return transitions_along(self.equations, *self.states.start(y))
+
+    def begins_on_jump(self, y: Array) -> bool:
+        """Whether a law jumps where deviations of a state lead over it: they have two sides."""
+        seams = MotionVariations(self.equations, *self.states.start(y)).seams
+        return bool(np.any(seams.at_start()))
 
     def rows(self, run: Run) -> Array:
         """Return the states of a run with what enters the equations with each, (m, k)."""

@@ -256,6 +256,14 @@ def _refuse_changes(problem: Problem) -> None:
 def _checked(flow: MotionFlow, closure: Periodicity, orbit: Orbit) -> tuple[Array, list[str]]:
     """Return what coordinates advance, and remarks; RunError where the motion does not go on so."""
     states, n = flow.states, len(orbit.scales)
+    if flow.over((closure.first, closure.first + orbit.period)).begins_on_jump(orbit.y):
+        remedy = "let the motion settle for a part of a period, as settle=0.1"
+        raise RunError(
+            "the period begins where a law jumps, so that deviations have two sides there",
+            file=flow.mechanism.file,
+            element=PERIOD if closure.section is None else "section",
+            remedy=remedy if closure.section is None else "choose another section",
+        )
     end = states.along(orbit.run)[-1]
     advance = closure.shift.copy()
     places = list(closure.relative)

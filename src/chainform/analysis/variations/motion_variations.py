@@ -243,7 +243,9 @@ class Seams:
         t = np.array([self.motion.first])
         slopes = equations.seam_slopes(t, y, given)[0]
         size = np.abs(slopes).sum(axis=1)
-        zero = np.abs(equations.seams(t, y, given)[0]) <= AWAY * size
+        # A zero so soon after the start is not found by signs.
+        speed = np.abs(slopes[:, :n] @ equations.rates(t, y, given)[0] + slopes[:, -1])
+        zero = np.abs(equations.seams(t, y, given)[0]) <= AWAY * size + 2 * self.aside * speed
         rows = [row for row in slopes[zero & np.any(slopes[:, :-1], axis=1)] if self._is_jump(row)]
         return np.array(rows).reshape(-1, n + p + 1)[:, :-1]
 

@@ -6,7 +6,6 @@ The options of a task are the arguments of its function; a value is JSON, or pla
 from __future__ import annotations
 
 import json
-import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -37,10 +36,12 @@ from chainform.cli.results import (
     save_into_store,
 )
 from chainform.cli.run_report import result_document, show_result, show_written
+from chainform.cli.selection import split_names
 from chainform.cli.states import read_json
 from chainform.cli.store import exists
 from chainform.errors import Error, ReadError
 from chainform.given import Given
+from chainform.graph import divided
 from chainform.mechanism import Reader
 from chainform.pipeline import derive
 from chainform.simulation import scenario_of
@@ -167,7 +168,7 @@ def _add_results(parser: ArgumentParser, *, has_modes: bool) -> None:
     parser.set_defaults(resume=None, mode=None)
     group = parser.add_argument_group("results")
     add_results(group, "the arrays")
-    add_list(group, "--table", "COLUMN", "print these: tau, q.crank, 'position(pen)[1]'")
+    add_list(group, "--table", "COLUMN", "print these: tau,q.crank 'position(pen)[1]'")
     add_list(group, "--draw", "COLUMN", "what --plot shows, the same names (default: all)")
     group.add_argument("--over", metavar="COLUMN", help="what --plot draws it over: q.crank")
     if has_modes:
@@ -233,7 +234,7 @@ def _value(name: str, text: str, task: str = "") -> Any:
     except ValueError:
         if text.lstrip().startswith(("{", "[")):
             return json_of(text, option)
-    parts = OUTSIDE_BRACKETS.split(text)
+    parts = list(divided(text, ","))
     if name == "values" or ("=" in text and name in (*LAWS, *NUMBERS)):
         pairs = parameter_values(parts, option)
         if name in LAWS or (name in STATE and task == "root_locus"):
@@ -242,9 +243,6 @@ def _value(name: str, text: str, task: str = "") -> Any:
     if name in NUMBERS and name not in NAMES:
         return [_number(part, option) for part in parts]
     return [part.strip() for part in parts] if name in NAMES and len(parts) > 1 else text
-
-
-OUTSIDE_BRACKETS = re.compile(r",(?![^()]*\))")
 
 
 def _number(text: str, element: str) -> float:
@@ -272,13 +270,14 @@ def _reported(args: Namespace, task: Task) -> Report:
     files = result_files(args)
     check_pictures(args)
     check_store(args, task.mechanism)
+    table, draw = (None if each is None else split_names(each) for each in (args.table, args.draw))
     result = _computed(task, files)
-    _check_columns(result, "--table", args.table or [])
-    _check_columns(result.plotted, "--draw", args.draw or [])
+    _check_columns(result, "--table", table or [])
+    _check_columns(result.plotted, "--draw", draw or [])
     _check_columns(result.plotted, "--over", [args.over] if args.over else [])
     for file in files:
         result.save(file)
-    written = [*files, *draw_pictures(args, result, what=args.draw, over=args.over)]
+    written = [*files, *draw_pictures(args, result, what=draw, over=args.over)]
     revision = None
     if args.save is not None:
         revision = save_into_store(args, result, partial(derive, task.mechanism))
@@ -290,7 +289,7 @@ def _reported(args: Namespace, task: Task) -> Report:
     }
 
     def show(page: Page) -> None:
-        show_result(page, result, args.table)
+        show_result(page, result, table)
         show_written(page, written)
         if revision is not None:
             page.text(f"stored with {revision}")

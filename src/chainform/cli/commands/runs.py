@@ -20,6 +20,7 @@ from chainform.cli.run_report import (
     show_run,
     show_written,
 )
+from chainform.cli.selection import split_names
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
 from chainform.simulation import FORMS, Run
@@ -153,10 +154,11 @@ def _deleted(args: Namespace) -> Report:
 def _report(args: Namespace, found: Run | Result, entry: RunEntry | None) -> Report:
     files = result_files(args)
     check_pictures(args)
+    outputs = None if args.outputs is None else split_names(args.outputs)
     if isinstance(found, Result):
         _refuse(args, "the result of a task has its own arrays only", "outputs")
     for file in files:
-        found.save(file, args.outputs) if isinstance(found, Run) else found.save(file)
+        found.save(file, outputs) if isinstance(found, Run) else found.save(file)
     written = [*files, *draw_pictures(args, found)]
     saved = None if entry is None else {"revision": entry.revision, "run": entry.name}
     if isinstance(found, Result):

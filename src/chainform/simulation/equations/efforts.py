@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.given import Given, argument, real_array
-from chainform.mechanism import Force, Mechanism, number_of, reader_of
+from chainform.mechanism import Force, Mechanism, constant_parts, number_of, reader_of
 
 Array = NDArray[np.float64]
 LONG = 32
@@ -223,8 +223,12 @@ def _rate(mechanism: Mechanism, joint: str, given: Given) -> int:
 
 
 def _laws(bare: Mechanism, laws: Mapping[str, object]) -> tuple[Force, ...]:
+    known = {p.name: p.value for p in bare.parameters if p.value is not None}
     try:
-        return bare.with_forces(laws).forces
+        given = bare.with_forces(laws)
+        for part in constant_parts(replace(given, actuators=()), known):
+            part.check(known)
+        return given.forces
     except Error as problem:
         # They are numbered there; whoever gave them knows them by their joints.
         for number, joint in enumerate(laws, 1):
@@ -283,13 +287,13 @@ def _given_rates(efforts: Efforts) -> set[int]:
 
 def signal_index(mechanism: Mechanism, name: str) -> int:
     """Return the place in u of a signal: by the name of its actuator, its own, or its joint."""
-    for place, actuator in enumerate(mechanism.actuators):
-        names = [actuator.name, mechanism.signals[place]]
-        if not actuator.weights:
-            names.append(mechanism.rates[actuator.rate])
+    actuators = mechanism.actuators
+    known = [actuator.name for actuator in actuators]
+    joints = ["" if a.weights else mechanism.rates[a.rate] for a in actuators]
+    # A joint of the same name may belong to another actuator.
+    for names in (known, mechanism.signals, joints):
         if name in names:
-            return place
-    known = [actuator.name for actuator in mechanism.actuators]
+            return names.index(name)
     raise argument("signals", name).unknown("actuator", known)
 
 

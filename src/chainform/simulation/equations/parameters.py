@@ -21,13 +21,14 @@ with the slopes s_i between its times and none before and after them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
@@ -39,6 +40,7 @@ from chainform.mechanism import (
     Number,
     amounts_of,
     automatic_parameters,
+    constant_parts,
     has_base_bodies,
     law_reader,
     names_in,
@@ -48,6 +50,8 @@ from chainform.mechanism import (
 )
 from chainform.simulation.equations.efforts import entries_of
 from chainform.simulation.equations.initial import MANY
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -144,12 +148,15 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 
 
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
-    """Refuse amounts that are negative with values, one or many of each, and negative moments.
+    """Refuse negative amounts and moments, and laws without a value, for one or many values each.
 
     A file has no negative amounts; of its moments of inertia it may only warn. Bodies in base
     parameters stand for parts of others: there the mass matrix tells, where the motion begins.
     """
     known = {p.name: p.value for p in mechanism.parameters if p.value is not None}
+    for part in constant_parts(mechanism, {*known, *values}):
+        for given in _cases([part.part], values, np.abs):
+            part.check({**known, **given}, mechanism.file)
     for element, number in amounts_of(mechanism):
         for given in _cases([number], values) if set(values) & _symbols(number) else ():
             if value_of(cast("Expression", number), {**known, **given}) < 0:
@@ -191,16 +198,23 @@ def _symbols(number: Number) -> set[str]:
     return set() if isinstance(number, Fraction) else set(symbols_of(number))
 
 
-def _cases(numbers: Sequence[Number], values: Mapping[str, Any]) -> Iterator[dict[str, Fraction]]:
-    """Yield values, those of batches once each, of what numbers name; once without any."""
+def _cases(
+    numbers: Sequence[Number],
+    values: Mapping[str, Any],
+    size: Callable[[Array], Array] = np.asarray,
+) -> Iterator[dict[str, Fraction]]:
+    """Yield values, those of batches once each, of what numbers name; once without any.
+
+    Of one name alone that of the least `size` is enough: it is negative, or zero, if one is.
+    """
     names = sorted(set(values) & set[str]().union(*map(_symbols, numbers)))
     if not names:
         yield {}
         return
     rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
-    # Of one name alone the smallest is enough, where what it names is an amount.
-    is_alone = len(numbers) == 1 and isinstance(numbers[0], Identifier)
-    for row in rows[:1] if is_alone else rows:
+    if len(numbers) == 1 and isinstance(numbers[0], Identifier):
+        rows = rows[[np.argmin(size(rows[:, 0]))]]
+    for row in rows:
         exact = map(number_of, row.tolist())
         yield {name: cast("Fraction", value) for name, value in zip(names, exact, strict=True)}
 

@@ -144,17 +144,24 @@ class ControllerFields:
     def drive(self, given: Given) -> int:
         """Return the rate of a joint that has an actuator of its own or none, else refuse it.
 
-        For the name of an actuator of several joints its place behind all rates is returned.
+        For an actuator of several joints its place behind all rates is returned. It has its own
+        name, also where that is the name of a joint that it or another one drives together with
+        others, and that of its signal.
         """
         mechanism = self.mechanism
-        shared = {a.name: k for k, a in enumerate(mechanism.actuators, mechanism.nv) if a.weights}
-        if given.value in shared and given.value not in mechanism.rates:
-            return shared[given.value]
+        shared = [(k, a) for k, a in enumerate(mechanism.actuators) if a.weights]
+        bound = {mechanism.rates[rate]: k for k, a in shared for rate, _ in a.weights}
+        alone = set(mechanism.rates) - set(bound)
+        names = {mechanism.signals[k]: k for k, _ in shared} | {a.name: k for k, a in shared}
+        if given.value in names and given.value not in alone:
+            return mechanism.nv + names[str(given.value)]
         rate = self.rate(given)
-        for name, place in shared.items():
-            if rate in dict(mechanism.actuators[place - mechanism.nv].weights):
-                message = f"the joint is driven together with others, by {name}"
-                raise given.error(message, f"name the actuator in place of the joint: {name!r}")
+        place = bound.get(mechanism.rates[rate])
+        if place is not None:
+            name = mechanism.actuators[place].name
+            message = f"the joint is driven together with others, by {name}"
+            name = mechanism.signals[place] if name in alone else name
+            raise given.error(message, f"name the actuator in place of the joint: {name!r}")
         return rate
 
     def joint(self, rate: int) -> Joint | None:

@@ -294,3 +294,11 @@ def test_what_has_no_exact_derivative_is_refused(case: str) -> None:
     with pytest.raises(cf.Error, match=message) as raised:
         slopes(slides(k=3), {"k": [1, 5]}, study, [column])
     assert "differences" in (raised.value.remedy or "")
+
+
+def test_the_pose_of_a_search_need_not_close_loops() -> None:
+    linkage, near = cf.read(EXAMPLES / "four_bar.toml"), [-1.3, 0.9, -1.7]
+    with pytest.raises(cf.Error, match="do not fit"):
+        cf.modes(linkage, q=near)
+    found = cf.modes(linkage, q=near, search=True)
+    assert found["frequency"][0] == pytest.approx(1.1131549706096, rel=1e-9)

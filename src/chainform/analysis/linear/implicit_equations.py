@@ -15,7 +15,7 @@ f        rates of loops and constraints: what must stay zero
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,8 @@ from chainform.simulation import EquationBuilder, law_inputs, rest_names
 Array = NDArray[np.float64]
 Point = Mapping[str, Array]
 """Numbers of all inputs, by group; t has one."""
+Values = Mapping[str, float]
+"""Values of parameters that have none in a graph."""
 
 KINKS = ("abs", "sign")
 """Functions without a derivative where their argument is zero."""
@@ -52,7 +54,7 @@ class ImplicitEquations:
     """The equations of one mechanism as a graph; `parts` says where each begins and ends.
 
     The first `held` rows belong to loops and constraints, of which `holonomic` bind positions.
-    `value` is that of the parameter which has none in the graph.
+    `given` are the values of parameters that have none in the graph.
     """
 
     mechanism: Mechanism
@@ -67,7 +69,7 @@ class ImplicitEquations:
     """States of controllers, which stand last in x."""
     gives_signals: bool = False
     """Whether laws or controllers give signals of actuators, next to u."""
-    value: float = np.nan
+    given: Values = field(default_factory=dict[str, float])
 
     @property
     def held(self) -> int:
@@ -89,16 +91,16 @@ class ImplicitEquations:
     def _values(self) -> OutputPlan:
         return OutputPlan(self.graph, self.graph.block("equations"))
 
-    def with_value(self, mechanism: Mechanism, value: float) -> ImplicitEquations:
-        """Return the equations with a value of their parameter, which the mechanism has as well."""
-        other = replace(self, mechanism=mechanism, value=value)
+    def with_values(self, mechanism: Mechanism, given: Values) -> ImplicitEquations:
+        """Return the equations with values of parameters, which the mechanism has as well."""
+        other = replace(self, mechanism=mechanism, given=given)
         # What is made of the graph alone serves for all values.
         other.__dict__.update(_derivatives=self._derivatives, _values=self._values)
         return other
 
     def values(self, point: Point) -> dict[str, Array]:
         """Return the parts of the equations at a point."""
-        found = self._values(point, value=self.value)[:, 0]
+        found = self._values(point, None, self.given)[:, 0]
         return {name: found[part] for name, part in self.parts.items()}
 
     def derivatives(
@@ -110,7 +112,7 @@ class ImplicitEquations:
             count = self.mechanism.nv if group == "q" else self.sizes[group]
             whole = np.zeros((self.parts["drives"].stop, count))
             if group in self.groups:
-                whole = self._derivatives[group](point, np.eye(count), self.value)
+                whole = self._derivatives[group](point, np.eye(count), self.given)
             result |= {(name, group): whole[part] for name, part in self.parts.items()}
         return result
 
@@ -119,7 +121,7 @@ class ImplicitEquations:
         count = self.mechanism.nv if group == "q" else self.sizes[group]
         whole = np.zeros((self.parts["drives"].stop, count))
         if group in self.groups:
-            whole = self._derivatives[group].bounds(point, np.eye(count), self.value)
+            whole = self._derivatives[group].bounds(point, np.eye(count), self.given)
         # Where it may lead over a jump there is no bound; a note tells of the jump.
         whole = np.where(np.isfinite(whole), whole, 0.0)
         return {name: whole[part] for name, part in self.parts.items()}
@@ -132,7 +134,7 @@ class ImplicitEquations:
             return []
         arguments = tuple(int(graph.argument[v]) for v in calls)
         block = Block("arguments", (len(calls),), arguments, tuple(map(str, arguments)))
-        numbers = OutputPlan(graph, block)(point, value=self.value)[:, 0]
+        numbers = OutputPlan(graph, block)(point, None, self.given)[:, 0]
         found: list[tuple[str, tuple[str, ...]]] = []
         for call, argument, number in zip(calls, arguments, numbers, strict=True):
             if not abs(number) <= SEAM:
@@ -235,26 +237,24 @@ class OutputPlan:
         places, self.places = np.unique(wanted, return_inverse=True)
         self.graph, self.plan = graph, BatchPlan(graph, places)
 
-    def __call__(
-        self, point: Point, directions: Array | None = None, value: float = np.nan
-    ) -> Array:
+    def __call__(self, point: Point, directions: Array | None, given: Values) -> Array:
         """Return the entries at a point, (entries, 1), or a column for each direction.
 
-        `value` is that of a parameter which has none.
+        `given` are the values of parameters that have none.
         """
-        numbers, count = self._numbers(point, directions, value)
+        numbers, count = self._numbers(point, directions, given)
         # What has no finite value is refused by the caller.
         with np.errstate(all="ignore"):
             return self.plan.run(numbers, count)[self.places]
 
-    def bounds(self, point: Point, directions: Array, value: float) -> Array:
+    def bounds(self, point: Point, directions: Array, given: Values) -> Array:
         """Return how far rounding may take the entries, a column for each direction."""
-        numbers, count = self._numbers(point, directions, value)
+        numbers, count = self._numbers(point, directions, given)
         wanted: list[int] = self.plan.wanted.tolist()
         return rounding_bounds(self.graph, wanted, numbers, count)[1][self.places]
 
     def _numbers(
-        self, point: Point, directions: Array | None, value: float
+        self, point: Point, directions: Array | None, given: Values
     ) -> tuple[dict[int, Array | float], int]:
         """Return the numbers of all inputs, and how many columns there are."""
         numbers: dict[int, Array | float] = {}
@@ -263,7 +263,8 @@ class OutputPlan:
             if item.group == "direction" and directions is not None:
                 numbers[v] = np.ascontiguousarray(directions[:, item.index])
             elif item.group == "parameter":
-                numbers[v] = value if item.default is None else float(item.default)
+                value = item.default
+                numbers[v] = given.get(item.name, np.nan) if value is None else float(value)
             else:
                 numbers[v] = float(point[item.group][item.index])
         return numbers, 1 if directions is None else len(directions)

@@ -84,7 +84,7 @@ def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> d
     _check_names(state)
     mechanism = equations.mechanism
     t = _time(state.get("t"))
-    with _own_words():
+    with own_words():
         start = initial_state(mechanism, state.get("q"), state.get("qd"))
         q, qd = _unit(mechanism, start[: mechanism.nq]), start[mechanism.nq :]
         if equations.held:
@@ -107,7 +107,7 @@ def _check_names(state: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _own_words() -> Generator[None]:
+def own_words() -> Generator[None]:
     """Name the arguments as they are here: q for q0."""
     try:
         yield

@@ -24,6 +24,7 @@ from chainform.analysis.optimisation.design_parameters import (
     named,
     scipy_module,
 )
+from chainform.analysis.optimisation.oscillation_study import OSCILLATIONS, OscillationStudy
 from chainform.analysis.optimisation.row_expressions import Varied
 from chainform.analysis.optimisation.state_slopes import coordinate_changes, no_derivative
 from chainform.analysis.optimisation.studies import STUDIES, arguments_in, words_of
@@ -79,6 +80,9 @@ class Study:
             raise table["values"].error(
                 "values belong to the mechanism", "put those of other parameters into its file"
             )
+        if task in OSCILLATIONS:
+            own = OscillationStudy(parameters, task, arguments)
+            return Study(parameters, task, own.find, lambda: own, is_exact)
         if is_exact and not has_exact(task):
             raise no_derivative(f"{task} is not differentiated")
 
@@ -136,6 +140,7 @@ class Study:
             slopes = found[array].reshape(rows, -1, n)[:, place]
             if np.isnan(slopes).any():
                 remedy = "name as many drives, or targets, as there are freedoms"
+                remedy = "" if self.name in OSCILLATIONS else remedy
                 message = f"{name} is not determined by the equations of {self.name}"
                 raise no_derivative(message, result.mechanism.file, remedy)
             known[name] = Varied(column, slopes)

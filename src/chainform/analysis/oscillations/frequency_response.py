@@ -77,7 +77,7 @@ def frequency_response(
     each peak. A frequency at which a mode without damping swings by itself is refused. The report
     says where modes grow, so that no motion approaches the forced one.
     """
-    names, weights = _inputs(inputs)
+    names, weights = given_inputs(inputs)
     given = argument("outputs", outputs)
     wanted = given.texts('write outputs=["crank"]')
     if not wanted:
@@ -86,9 +86,19 @@ def frequency_response(
     equations = ActingValues.of(options, wrenches).equations(mechanism)
     begin = given_state(equations.mechanism, state, options)
     motion = steady_motion(equations, begin, names, None, wanted, search=near)
+    return response_about(motion, wanted, weights, frequencies)
+
+
+def response_about(
+    motion: SteadyMotion,
+    outputs: Sequence[str],
+    weights: Sequence[complex] | None,
+    frequencies: Any = None,
+) -> Result:
+    """Return how outputs answer to the inputs of a small motion, or to all with their weights."""
     modes = list(eigenmodes(motion).modes)
     w = TURN * _frequencies(frequencies, modes)
-    found = _Response(motion, wanted, weights)
+    found = _Response(motion, outputs, weights)
     if len(w) * len(found.C) * found.B.shape[1] > MOST_NUMBERS:
         message = f"the response has {len(w)} times {len(found.C)} times {found.B.shape[1]} numbers"
         raise argument("frequencies", 0).error(message, "take fewer frequencies or outputs")
@@ -99,7 +109,7 @@ def frequency_response(
 # --- what is given ----------------------------------------------------------------------------
 
 
-def _inputs(given: Any) -> tuple[list[str], list[complex] | None]:
+def given_inputs(given: Any) -> tuple[list[str], list[complex] | None]:
     """Return names of inputs, and their complex amplitudes where these are given."""
     table = argument("inputs", given)
     remedy = 'write ["crank"], or {"crank": 2.5}'

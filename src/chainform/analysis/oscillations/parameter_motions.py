@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.equilibrium.static_problem import with_parameter
 from chainform.analysis.linear.acting_laws import acting_laws
-from chainform.analysis.linear.linear_variables import operating_point
+from chainform.analysis.linear.implicit_equations import ImplicitEquations
+from chainform.analysis.linear.linear_variables import operating_point, own_words
 from chainform.analysis.linear.linearisation import ActingValues, equations_of
 from chainform.analysis.linear.small_motion import SmallMotion
 from chainform.analysis.results.displacement import displaced
@@ -38,6 +39,7 @@ from chainform.mechanism import (
 from chainform.simulation import (
     assemble,
     check_known,
+    initial_state,
     parameters_of,
     rest_names,
     without_values,
@@ -77,11 +79,7 @@ class ParameterMotions:
         self.fixed = None if is_own else parameters_of(source, acting.values).mechanism
         """The mechanism, where only laws or the state have the parameter."""
         self.depends = {group for group, table in state.items() if _names(table, name)}
-        free = without_values(self.mechanism, [name])
-        settled = replace(parametrise(free, "numeric"), parameters=free.parameters)
-        laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
-        self.equations = equations_of(settled, (), laws)
-        check_known(self.equations.graph, [name])
+        self.equations = free_equations(without_values(self.mechanism, [name]), [name], acting)
 
     def at(
         self, value: float, near: SmallMotion | None = None, halves: int = HALVES
@@ -95,14 +93,14 @@ class ParameterMotions:
             return found
         if near is None or not halves:
             raise self._nothing(value, near)
-        middle = self.at((near.equations.value + value) / 2, near, halves - 1)
+        middle = self.at((near.equations.given[self.name] + value) / 2, near, halves - 1)
         return self.at(value, middle, halves - 1)
 
     def _nothing(self, value: float, near: SmallMotion | None) -> RunError:
         message = f"no equilibrium and no steady motion was found at {self.name} = {value:.10g}"
         remedy = "give a state nearer to one; chainform.equilibria finds equilibria"
         if near is not None:
-            message += f", after that at {near.equations.value:.10g}"
+            message += f", after that at {near.equations.given[self.name]:.10g}"
             remedy = "take a smaller span; equilibrium_path follows equilibria over folds"
         file = self.mechanism.file
         return RunError(message, file=file, element="span" if near else "state", remedy=remedy)
@@ -119,7 +117,7 @@ class ParameterMotions:
             state["q"] = _closed(moving, near.point["q"], names or (), near.point["t"])
         if near is not None and "x" not in self.depends:
             state["x"] = _states(near)
-        equations = self.equations.with_value(moving, value)
+        equations = self.equations.with_values(moving, {self.name: value})
         try:
             motion = SmallMotion(equations, operating_point(equations, state), independent=names)
         except RunError:
@@ -128,6 +126,20 @@ class ParameterMotions:
         search = _Search(motion, state)
         is_near = near is None or bool(self.depends & {"q", "x"})
         return search.motion if search.succeeds() and (is_near or search.is_straight) else None
+
+
+def free_equations(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    acting: ActingValues,
+    wrenches: tuple[str, ...] = (),
+) -> ImplicitEquations:
+    """Return the equations of a mechanism in which the named parameters have no value."""
+    settled = replace(parametrise(mechanism, "numeric"), parameters=mechanism.parameters)
+    laws = acting_laws(settled, acting.forces, acting.signals, acting.controllers)
+    equations = equations_of(settled, wrenches, laws)
+    check_known(equations.graph, names)
+    return equations
 
 
 def nearest_state(motion: SmallMotion, state: Mapping[str, Any]) -> dict[str, Array]:
@@ -206,6 +218,19 @@ def with_value(mechanism: Mechanism, name: str, value: float) -> Mechanism:
     exact = cast("Fraction", number_of(value))
     parameters = (replace(p, value=exact) if p.name == name else p for p in mechanism.parameters)
     return replace(mechanism, parameters=tuple(parameters))
+
+
+def closed_state(
+    equations: ImplicitEquations, state: Mapping[str, Any], independent: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return a state whose pose closes loops, where all coordinates are given."""
+    own, mechanism = dict(state), equations.mechanism
+    if own.get("q") is not None and not isinstance(own["q"], Mapping):
+        with own_words():
+            q = initial_state(mechanism, own["q"], None)[: mechanism.nq]
+        t = np.array([argument("t", own.get("t") or 0.0).number()])
+        own["q"] = _closed(mechanism, q, independent or (), t)
+    return own
 
 
 # --- states -----------------------------------------------------------------------------------

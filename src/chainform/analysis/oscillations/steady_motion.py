@@ -22,7 +22,7 @@ from chainform.analysis.linear.implicit_equations import ImplicitEquations
 from chainform.analysis.linear.linear_variables import operating_point
 from chainform.analysis.linear.linearisation import whole_state
 from chainform.analysis.linear.small_motion import SmallMotion
-from chainform.analysis.oscillations.parameter_motions import nearest_state
+from chainform.analysis.oscillations.parameter_motions import closed_state, nearest_state
 from chainform.analysis.results.displacement import displaced
 from chainform.analysis.results.result import Result
 from chainform.errors import RunError
@@ -78,6 +78,8 @@ def steady_motion(
     With inputs and outputs it must be steady for these as well. With `search` it is the motion
     about the nearest steady one.
     """
+    if search:
+        state = closed_state(equations, state, independent)
     point = operating_point(equations, state)
     if search:
         point = nearest_state(SmallMotion(equations, point, None, independent), state)

@@ -77,11 +77,15 @@ def modes(
     """
     near = argument("search", options.pop("search", False)).flag()
     equations = ActingValues.of(options).equations(mechanism)
-    found: list[_Found] = []
-    for number, given in enumerate(given_states(equations.mechanism, state, options), 1):
-        motion = steady_motion(equations, given, independent=independent, search=near)
-        found.append(_Found(number, motion, eigenmodes(motion)))
-    return _result(found)
+    states = given_states(equations.mechanism, state, options)
+    return modes_about(
+        [steady_motion(equations, s, independent=independent, search=near) for s in states]
+    )
+
+
+def modes_about(motions: Sequence[SteadyMotion]) -> Result:
+    """Return the modes about equilibria or steady motions of one mechanism."""
+    return _result([_Found(k, motion, eigenmodes(motion)) for k, motion in enumerate(motions, 1)])
 
 
 @dataclass(frozen=True)

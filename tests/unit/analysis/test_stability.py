@@ -13,6 +13,7 @@ from scipy.special import mathieu_a
 
 import chainform as cf
 from chainform.analysis import TaskInterrupted
+from chainform.analysis.periodic import lyapunov
 from chainform.analysis.periodic.lyapunov import kaplan_yorke
 from unit.analysis.oscillators import TOP, top
 
@@ -131,6 +132,24 @@ def test_an_interruption_leaves_the_blocks() -> None:
         cf.lyapunov_exponents(mass("-x - c*der(x)"), q0=[1.0], t=20, blocks=20, progress=stop)
     assert len(caught.value.result) == 6
     assert caught.value.result.report[-1] == "interrupted: 6 of 20 are done"
+
+
+def test_an_interruption_in_the_middle_of_a_block_leaves_those_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths: list[float] = []
+    whole = lyapunov._Chain._grow  # pyright: ignore[reportPrivateUsage]
+
+    def grow(self: Any, path: Any, length: float) -> None:
+        whole(self, path, length)
+        lengths.append(length)
+        if len(lengths) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(lyapunov._Chain, "_grow", grow)  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(TaskInterrupted) as caught:
+        cf.lyapunov_exponents(mass("-x - c*der(x)"), q0=[1.0], t=20, blocks=20)
+    assert {len(array) for array in caught.value.result.arrays.values()} == {3}
 
 
 def nothing(t: float, q: Any, qd: Any) -> float:

@@ -73,6 +73,7 @@ def equilibrium_path(  # noqa: PLR0913, a front door
     path.watch, with_branches = Watch(progress), argument("branches", branches).flag()
     with path.watch.counting(path.most):
         path.follow(with_branches=with_branches)
+    del path.rows[path.watch.done :]
     return path.watch.finished(_result(path))
 
 

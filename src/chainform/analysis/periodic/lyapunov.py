@@ -78,6 +78,8 @@ def lyapunov_exponents(
         for k in range(count):
             chain.go_on(k)
             watch.tell(k + 1)
+    for each in (chain.growth, chain.traces, chain.states):
+        del each[watch.done :]
     return watch.finished(_result(chain, watch.lines))
 
 

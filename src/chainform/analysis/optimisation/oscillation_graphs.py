@@ -46,8 +46,8 @@ class OscillationSlopes:
         return self.rest.equations
 
     @cached_property
-    def kept(self) -> list[int]:
-        """The balance and the rates of states among the equations."""
+    def differential(self) -> list[int]:
+        """The places of the balance and of the rates of states: what has derivatives by time."""
         return [*self.part("balance"), *self.part("x")]
 
     def part(self, name: str) -> range:

@@ -104,16 +104,16 @@ class Equilibria:
         return np.real(self._matrix(by, np.abs(self.bases[e]), abs(s), abs(s)))
 
     def _matrix(self, by: Mapping[str, Array], U: Array, s: complex, own: complex) -> Complex:
-        kept, J = self.slopes.kept, U.T @ by["qdd"][list(self.slopes.part("rows"))]
+        places, J = self.slopes.differential, U.T @ by["qdd"][list(self.slopes.part("rows"))]
         shifts = by["q"] + s * by["qd"] + s * s * by["qdd"]
-        states = by["x"][kept] + own * np.eye(self.nv + self.nx)[:, self.nv :]
-        top = np.hstack([shifts[kept], states, by["sigma"][kept] @ U])
+        states = by["x"][places] + own * np.eye(self.nv + self.nx)[:, self.nv :]
+        top = np.hstack([shifts[places], states, by["sigma"][places] @ U])
         whole = np.vstack([top, np.pad(J, ((0, 0), (0, top.shape[1] - self.nv)))])
         return whole.astype(np.complex128)
 
     def by_pole(self, e: int, s: complex) -> Complex:
         """Return the derivative of P by s."""
-        shifts = (self.by["qd"][e] + 2 * s * self.by["qdd"][e])[self.slopes.kept]
+        shifts = (self.by["qd"][e] + 2 * s * self.by["qdd"][e])[self.slopes.differential]
         size = self.nv + self.nx
         top = np.hstack([shifts, -np.eye(size)[:, self.nv :]])
         count = self.bases[e].shape[1]
@@ -126,10 +126,10 @@ class Equilibria:
 
         The second are the rates along which it is open, (m, nv).
         """
-        rest, kept = self.slopes.rest, self.slopes.kept
+        rest, places = self.slopes.rest, self.slopes.differential
         right = np.concatenate(
             [
-                rest.slopes.total(self.columns, {}, self.m)[:, kept],
+                rest.slopes.total(self.columns, {}, self.m)[:, places],
                 rest.positions.total(self.columns, {}, self.m),
             ],
             axis=1,
@@ -266,7 +266,7 @@ class Equilibria:
         """Return changes of the equations, (lanes, entries, n), by the rows of P."""
         held = total[:, list(self.slopes.part("rows"))]
         rows = np.einsum("ri,lrk->lik", self.bases[e], held)
-        return np.concatenate([total[:, self.slopes.kept], rows], axis=1)
+        return np.concatenate([total[:, self.slopes.differential], rows], axis=1)
 
     # --- forced oscillations ------------------------------------------------------------
 
@@ -319,7 +319,7 @@ class Equilibria:
         P = self.matrix(0, s)
         lengths, widths = _even(self.terms(0, s))
         inverse = widths[:, None] * np.linalg.inv(P * lengths[:, None] * widths) * lengths
-        R = self.by[group][0][self.slopes.kept, place]
+        R = self.by[group][0][self.slopes.differential, place]
         return inverse, -inverse @ np.pad(R, (0, len(P) - len(R)))
 
     def _multiple(self, rows: Sequence[int]) -> RunError:

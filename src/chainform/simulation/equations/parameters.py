@@ -2,8 +2,7 @@
 
 A parameter that is given a value stays free in the equations, so that the same machine code serves
 for other values; all others are numbers there. A number of the mechanism that is given a value by
-its automatic name becomes a parameter, next to those of the file. From then on there is one
-mechanism, with all values in it, from which everything else is made.
+its automatic name becomes a parameter, next to those of the file; all else is made from that.
 
 In a motion each unknown force must be given:
 

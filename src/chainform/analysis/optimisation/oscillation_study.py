@@ -44,6 +44,7 @@ from chainform.analysis.results.result import Result
 from chainform.errors import DeriveError, RunError
 from chainform.given import argument
 from chainform.pipeline import derive, names_in
+from chainform.runtime import LruCache
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -64,10 +65,12 @@ class OscillationStudy:
     ) -> None:
         self.parameters, self.task, self.arguments = parameters, task, dict(arguments)
         self._first: tuple[Array, Array, NDArray[np.intp]] | None = None
+        # A result and its derivatives are about the same motions.
+        self._recent: LruCache[list[SteadyMotion]] = LruCache(1)
 
     def find(self, values: Array) -> Result:
         """Return the result for values of parameters."""
-        motions = self._motions(values)
+        motions = self._motions_at(values)
         if self.task == "modes":
             return self._ordered(modes_about(motions))
         outputs = names_in("outputs", self.arguments["outputs"])
@@ -83,6 +86,9 @@ class OscillationStudy:
         acting: dict[str, Any] = {name: self.arguments.get(name) for name in ACTING}
         free, names = self.parameters.free(), self.parameters.names
         return free_equations(free, names, ActingValues(**acting), self._wrenches)
+
+    def _motions_at(self, values: Array) -> list[SteadyMotion]:
+        return self._recent.get(values.tobytes(), lambda: self._motions(values))
 
     def _motions(self, values: Array) -> list[SteadyMotion]:
         """Return the small motions about the states, or about what is near them."""
@@ -142,7 +148,7 @@ class OscillationStudy:
 
     def arrays(self, result: Result, values: Array, wanted: Collection[str]) -> dict[str, Array]:
         """Return the derivatives of some arrays of a result, (m, ..., n)."""
-        motions = [motion.small for motion in self._motions(values)]
+        motions = [motion.small for motion in self._motions_at(values)]
         rest = Equilibria(self._slopes, motions, values)
         places = result.arrays.get("equilibrium", np.ones(len(result))).astype(np.intp) - 1
 
